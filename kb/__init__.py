@@ -1,0 +1,1 @@
+"""What we know: entries and tables, their loader and their expression language. A leaf."""
