@@ -1,0 +1,255 @@
+"""What an entry is: frozen records built from the plain data that gpuhelp.kb.compile makes of a YAML file.
+
+A Signature is the part that decides whether an entry matches and how it relates to others; all of them are
+read at every start. The rest of an Entry is read only once its signature matched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuhelp.kb.evaluation import Node
+
+Record = dict[str, Any]
+"""Plain data, as it stands in the cache."""
+
+LANGUAGES = ("en", "ko")
+LAYERS = (
+    "code", "framework", "library", "runtime", "driver", "hardware", "container", "host", "distributed",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Localized:
+    """One text in every language; a missing translation falls back to English."""
+
+    by_language: Mapping[str, Any]
+
+    def of(self, language: str) -> Any:
+        """The text (or, for templates, the segments; for lists, the list) in that language."""
+        return self.by_language.get(language, self.by_language.get("en"))
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A pattern that makes a match void: `literal` is squashed text, else `regex` is RE2."""
+
+    literal: str = ""
+    regex: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One way in which an entry shows in a text.
+
+    kind: text | regex | exception | fuzzy. `needle` is what the kind looks for: squashed text, an RE2
+    expression, a glob over exception types, or the phrase. `anchors` are squashed lower-case literals of
+    which every match holds at least one; empty means that the pattern is always tried.
+    """
+
+    kind: str
+    needle: str
+    label: str
+    anchors: tuple[str, ...] = ()
+    says: str = ""
+    where: Node = None
+    let: tuple[tuple[str, Node], ...] = ()
+    tells: tuple[tuple[str, Node], ...] = ()
+    unless: tuple[Guard, ...] = ()
+    warning: bool = False
+    case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What decides whether an entry matches, and how it stands to others."""
+
+    id: str
+    layer: str
+    patterns: tuple[Pattern, ...]
+    unless: tuple[Guard, ...] = ()
+    refines: tuple[str, ...] = ()
+    leads_to: tuple[str, ...] = ()
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to ask the person when facts cannot decide. kind: yes_no | choice | number | text."""
+
+    fact: str
+    kind: str
+    text: Localized
+    choices: Localized
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One thing to do. Texts and commands are parsed templates."""
+
+    id: str
+    title: Localized
+    risk: str
+    explain: Localized | None
+    when: Node
+    commands: tuple[tuple[Node, ...], ...]
+    code: str
+    undo: Localized
+    proof: tuple[Node, ...]
+    expect: Localized
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One reason that can lie behind a symptom. `when` confirms or refutes, `hint` only speaks for it."""
+
+    id: str
+    title: Localized
+    weight: float
+    when: Node
+    when_source: str
+    hint: Node
+    because: Localized | None
+    refuted: Localized | None
+    ask: Question | None
+    fixes: tuple[Fix, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    url: str
+    claim: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text the entry must match (or, among `not_examples`, must not)."""
+
+    text: str
+    captured: Mapping[str, str]
+    facts: Mapping[str, object] | None
+    cause: str
+    ruled_out: tuple[str, ...]
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Everything gpuhelp knows about one class of failure."""
+
+    id: str
+    family: str
+    layer: str
+    origin: str
+    title: Localized
+    summary: Localized
+    questions: Localized
+    leads_to: tuple[str, ...]
+    causes: tuple[Cause, ...]
+    references: tuple[Reference, ...]
+    examples: tuple[Example, ...]
+    not_examples: tuple[Example, ...]
+
+
+def signature_from(record: Record) -> Signature:
+    """A signature from its cached record."""
+    return Signature(
+        id=record["id"],
+        layer=record["layer"],
+        patterns=tuple(_pattern(item) for item in record["patterns"]),
+        unless=_guards(record.get("unless", ())),
+        refines=tuple(record.get("refines", ())),
+        leads_to=tuple(record.get("leads_to", ())),
+        fallback=record.get("fallback", False),
+    )
+
+
+def entry_from(record: Record) -> Entry:
+    """An entry from its cached record."""
+    return Entry(
+        id=record["id"],
+        family=record["family"],
+        layer=record["layer"],
+        origin=record["origin"],
+        title=Localized(record["title"]),
+        summary=Localized(record["summary"]),
+        questions=Localized(record["questions"]),
+        leads_to=tuple(record["leads_to"]),
+        causes=tuple(_cause(item) for item in record["causes"]),
+        references=tuple(Reference(**item) for item in record["references"]),
+        examples=tuple(_example(item) for item in record["examples"]),
+        not_examples=tuple(_example(item) for item in record["not_examples"]),
+    )
+
+
+def _pattern(record: Record) -> Pattern:
+    return Pattern(
+        kind=record["kind"],
+        needle=record["needle"],
+        label=record["label"],
+        anchors=tuple(record.get("anchors", ())),
+        says=record.get("says", ""),
+        where=record.get("where"),
+        let=tuple((name, node) for name, node in record.get("let", ())),
+        tells=tuple((name, node) for name, node in record.get("tells", ())),
+        unless=_guards(record.get("unless", ())),
+        warning=record.get("warning", False),
+        case=record.get("case", False),
+    )
+
+
+def _guards(records: Any) -> tuple[Guard, ...]:
+    return tuple(Guard(**record) for record in records)
+
+
+def _cause(record: Record) -> Cause:
+    return Cause(
+        id=record["id"],
+        title=Localized(record["title"]),
+        weight=record["weight"],
+        when=record.get("when"),
+        when_source=record.get("when_source", ""),
+        hint=record.get("hint"),
+        because=_optional(record.get("because")),
+        refuted=_optional(record.get("refuted")),
+        ask=_question(record.get("ask")),
+        fixes=tuple(_fix(item) for item in record["fixes"]),
+    )
+
+
+def _question(record: Record | None) -> Question | None:
+    if record is None:
+        return None
+    return Question(record["fact"], record["kind"], Localized(record["text"]), Localized(record["choices"]))
+
+
+def _fix(record: Record) -> Fix:
+    return Fix(
+        id=record["id"],
+        title=Localized(record["title"]),
+        risk=record["risk"],
+        explain=_optional(record.get("explain")),
+        when=record.get("when"),
+        commands=tuple(tuple(command) for command in record["commands"]),
+        code=record.get("code", ""),
+        undo=Localized(record["undo"]),
+        proof=tuple(record["proof"]),
+        expect=Localized(record["expect"]),
+    )
+
+
+def _optional(record: Record | None) -> Localized | None:
+    return None if record is None else Localized(record)
+
+
+def _example(record: Record) -> Example:
+    return Example(
+        text=record["text"],
+        captured=record.get("captured", {}),
+        facts=record.get("facts"),
+        cause=record.get("cause", ""),
+        ruled_out=tuple(record.get("ruled_out", ())),
+        because=record.get("because", ""),
+    )

@@ -1,0 +1,142 @@
+"""Patterns made ready for the scan: literals without white space, RE2 with elastic spaces, anchors.
+
+Logs wrap lines, so white space never counts: a literal is squashed (no white space, lower case) and looked
+for in squashed text; in a regular expression a space stands for any run of white space. An anchor is a
+squashed literal that every match must hold; patterns whose anchors are absent are never run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+SHORTEST_ANCHOR = 4
+_FLAGS = "(?im)"
+_FLAGS_WITH_CASE = "(?m)"
+
+
+class RegexError(ValueError):
+    """A regular expression that cannot be used; the message says what would be right."""
+
+
+def squash(text: str) -> str:
+    """The text without white space, in lower case; the form in which literals are compared."""
+    return lower("".join(text.split()))
+
+
+def lower(text: str) -> str:
+    """Lower case that never changes the length, so that positions stay valid."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def ready(source: str, *, case: bool = False) -> str:
+    """The RE2 expression to run: elastic spaces, line anchors, and no regard to case unless asked."""
+    expression = (_FLAGS_WITH_CASE if case else _FLAGS) + _elastic(source)
+    _check(expression)
+    return expression
+
+
+def group_names(source: str) -> tuple[str, ...]:
+    """The names of the groups, in order."""
+    import re
+
+    return tuple(re.findall(r"\(\?P<(\w+)>", source))
+
+
+def anchors(source: str) -> tuple[str, ...]:
+    """Squashed literals of which every match holds at least one; empty if there is no such set."""
+    found = _best(_parse(source))
+    return tuple(sorted(found)) if found else ()
+
+
+def _check(expression: str) -> None:
+    import re2
+
+    try:
+        re2.compile(expression)
+    except re2.error as error:
+        detail = error.args[0] if error.args else error
+        text = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
+        raise RegexError(f"not an RE2 expression: {text}") from error
+
+
+def _elastic(source: str) -> str:
+    """Each space outside a character class becomes white space of any length."""
+    out: list[str] = []
+    in_class = False
+    position = 0
+    while position < len(source):
+        char = source[position]
+        if char == "\\":
+            out.append(source[position : position + 2])
+            position += 2
+            continue
+        if char == "[" and not in_class:
+            in_class = True
+        elif char == "]" and in_class and source[position - 1] not in "[^":
+            in_class = False
+        out.append(_space(source, position) if char == " " and not in_class else char)
+        position += 1
+    return "".join(out)
+
+
+def _space(source: str, position: int) -> str:
+    quantified = source[position + 1 : position + 2] in ("*", "+", "?", "{")
+    return r"\s" if quantified else r"\s+"
+
+
+def _parse(source: str) -> Any:
+    try:
+        from re import _parser  # type: ignore[attr-defined]
+    except ImportError:
+        import sre_parse as _parser
+    try:
+        return _parser.parse(source)
+    except Exception as error:  # noqa: BLE001 - whatever the parser dislikes is the author's to mend
+        raise RegexError(f"not a regular expression: {error}") from error
+
+
+def _best(items: Iterable[Any]) -> frozenset[str] | None:
+    """The most selective anchor set of a sequence: a literal run, or what all branches of a choice hold."""
+    candidates: list[frozenset[str]] = []
+    run: list[str] = []
+    for operation, argument in items:
+        name = str(operation)
+        if name == "LITERAL":
+            run.append(chr(argument))
+            continue
+        inner = _inner(name, argument)
+        if name == "SUBPATTERN" and _is_literal(argument[-1]):
+            run += [chr(value) for _, value in argument[-1]]
+            continue
+        candidates += _finish(run)
+        run = []
+        if inner:
+            candidates.append(inner)
+    candidates += _finish(run)
+    return max(candidates, key=lambda group: min(map(len, group)), default=None)
+
+
+def _finish(run: list[str]) -> list[frozenset[str]]:
+    literal = squash("".join(run))
+    return [frozenset({literal})] if len(literal) >= SHORTEST_ANCHOR else []
+
+
+def _is_literal(items: Iterable[Any]) -> bool:
+    return all(str(operation) == "LITERAL" for operation, _ in items)
+
+
+def _inner(name: str, argument: Any) -> frozenset[str] | None:
+    if name == "SUBPATTERN":
+        return _best(argument[-1])
+    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        least, _, body = argument
+        return _best(body) if least > 0 else None
+    if name == "BRANCH":
+        sets = [_best(branch) for branch in argument[1]]
+        if all(sets):
+            return frozenset().union(*(group for group in sets if group))
+    return None

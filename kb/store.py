@@ -1,0 +1,110 @@
+"""The cache of compiled knowledge: one file of JSON lines with a table of contents. Data only, never code.
+
+The first line says which section stands at which byte; a start reads that line, the signatures and the
+small tables, and later only the entries that matched. A cache that is stale, broken or cannot be written
+costs the time to compile again, never an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+FORMAT = 3
+"""Raised when a record's shape changes, so that older caches are not read."""
+
+
+class BrokenStore(ValueError):
+    """A cache file that cannot be used."""
+
+
+class Store:
+    """Sections of plain data by name, read on demand."""
+
+    def __init__(self, body: bytes, contents: Mapping[str, tuple[int, int]]) -> None:
+        self._body = body
+        self._contents = contents
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._contents
+
+    def names(self, prefix: str) -> tuple[str, ...]:
+        """Sections whose name begins so, without the prefix, sorted."""
+        return tuple(sorted(name[len(prefix) :] for name in self._contents if name.startswith(prefix)))
+
+    def read(self, name: str) -> Any:
+        """The data of one section. Raises KeyError if there is none."""
+        start, length = self._contents[name]
+        return json.loads(self._body[start : start + length])
+
+
+def pack(sections: Mapping[str, Any]) -> bytes:
+    """The bytes of a store."""
+    contents: dict[str, tuple[int, int]] = {}
+    parts: list[bytes] = []
+    position = 0
+    for name, data in sections.items():
+        line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        contents[name] = (position, len(line))
+        parts.append(line)
+        position += len(line) + 1
+    body = b"\n".join(parts)
+    head = json.dumps({"format": FORMAT, "digest": _digest(body), "contents": contents}).encode()
+    return head + b"\n" + body
+
+
+def unpack(data: bytes) -> Store:
+    """The store of these bytes. Raises BrokenStore if they are not one, or one of another format."""
+    head, _, body = data.partition(b"\n")
+    try:
+        table = json.loads(head)
+        if table["format"] != FORMAT:
+            raise BrokenStore(f"format {table['format']}, this version reads {FORMAT}")
+        if table["digest"] != _digest(body):
+            raise BrokenStore("cut short or altered")
+        contents = {name: (int(start), int(length)) for name, (start, length) in table["contents"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BrokenStore(str(error)) from error
+    return Store(body, contents)
+
+
+def read_cached(path: Path) -> Store | None:
+    """The store in that file, or None if it is absent, unreadable or broken."""
+    try:
+        return unpack(path.read_bytes())
+    except (OSError, BrokenStore):
+        return None
+
+
+def write_cached(path: Path, data: bytes, keep: int = 4) -> bool:
+    """Write the file in one step; False if the place cannot be written. Older files beyond `keep` go."""
+    import os
+    import tempfile
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+        _forget_old(path, keep)
+    except OSError:
+        return False
+    return True
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=16).hexdigest()
+
+
+def _forget_old(path: Path, keep: int) -> None:
+    files = sorted(path.parent.glob(f"*{path.suffix}"), key=lambda file: file.stat().st_mtime, reverse=True)
+    for old in files[keep:]:
+        old.unlink(missing_ok=True)
