@@ -1,0 +1,1 @@
+"""What text becomes: sources, lines without their wrappers, tracebacks, evidence. The ground floor."""

@@ -1,0 +1,93 @@
+"""What reading makes of a text: frozen lines with their origin, Python errors, and the sources they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One text as the person gave it: a file, standard input, or a paste."""
+
+    name: str
+    size_bytes: int
+    line_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """What the wrappers around a line said: strings exactly as they stood there, empty where they said nothing."""
+
+    rank: str = ""
+    host: str = ""
+    time: str = ""
+    pid: str = ""
+    level: str = ""
+
+
+PLAIN = Wrapping()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: `text` without wrappers, `raw` as it stood, `number` counted from 1 in its source."""
+
+    number: int
+    text: str
+    raw: str
+    wrapping: Wrapping = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One call of a traceback."""
+
+    file: str
+    line: str
+    function: str
+    is_library: bool
+
+    @property
+    def place(self) -> str:
+        """file:line, as the contract's user_frame wants it."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class PythonError:
+    """One exception: its frames from the outermost call to the innermost, its type and message.
+
+    `first` and `last` are indexes into the document's lines; `chained` is true when the next error in the
+    text was raised while this one was handled, or because of it. `type` is empty where the text ended first.
+    """
+
+    type: str
+    message: str
+    frames: tuple[Frame, ...]
+    first: int
+    last: int
+    chained: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last component of the type: torch.cuda.OutOfMemoryError -> OutOfMemoryError."""
+        return self.type.rpartition(".")[2]
+
+    @property
+    def user_frame(self) -> Frame | None:
+        """The deepest frame in the user's own code."""
+        return next((frame for frame in reversed(self.frames) if not frame.is_library), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source, read: lines, Python errors in order, and the indexes of lines that only echo source code."""
+
+    source: Source
+    lines: tuple[Line, ...]
+    errors: tuple[PythonError, ...] = ()
+    echoes: frozenset[int] = field(default=frozenset())
+
+
+Evidence = tuple[Document, ...]
+"""All sources of one incident, in the order given."""

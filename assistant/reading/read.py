@@ -1,0 +1,22 @@
+"""The first stage: a raw text becomes a Document. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpuhelp.reading.evidence import Document, Evidence, Source
+from gpuhelp.reading.sources import RawText
+from gpuhelp.reading.traceback import find_errors
+from gpuhelp.reading.wrappers import unwrap
+
+
+def read(texts: Iterable[RawText]) -> Evidence:
+    """The evidence of one incident: every text without its wrappers, with the Python errors in it."""
+    return tuple(_document(raw) for raw in texts)
+
+
+def _document(raw: RawText) -> Document:
+    lines = unwrap(raw.text)
+    errors, echoes = find_errors(lines)
+    count = lines[-1].number if lines else 0
+    return Document(Source(raw.name, raw.size_bytes, count), lines, errors, echoes)
