@@ -1,0 +1,1 @@
+"""Which entries the evidence speaks for: exact patterns, fuzzy patterns, questions."""

@@ -1,0 +1,67 @@
+"""Whether a text shows a failure at all, and what of it can be told when no entry knows it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuhelp.matching.view import View, regex
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownFailure:
+    """A failure without an entry: what stands in the text. Empty strings where it says nothing."""
+
+    exception: str
+    message: str
+    user_frame: str
+    source: str
+    line: int
+    text: str
+
+
+def failure_lines(views: Iterable[View], signs: Iterable[Row]) -> tuple[tuple[int, int], ...]:
+    """(document, line) of every line that shows a failure, in order."""
+    rows = tuple(signs)
+    found: list[tuple[int, int]] = []
+    for number, view in enumerate(views):
+        indexes = set(_error_lines(view))
+        for row in rows:
+            indexes.update(_lines_of(row, view))
+        found += [(number, index) for index in sorted(indexes)]
+    return tuple(found)
+
+
+def _error_lines(view: View) -> Iterator[int]:
+    for error in view.document.errors:
+        if error.type and not error.name.endswith("Warning"):
+            yield max(error.first, error.last - error.message.count("\n"))
+
+
+def _lines_of(row: Row, view: View) -> Iterator[int]:
+    if row["anchors"] and not any(view.holds(anchor) for anchor in row["anchors"]):
+        return
+    for found in regex(row["regex"]).finditer(view.text):
+        yield view.line_at(found.start())
+
+
+def describe(views: tuple[View, ...], lines: tuple[tuple[int, int], ...]) -> UnknownFailure | None:
+    """What can be said of a failure that no entry knows: the last exception, else the first line that shows it."""
+    for view in reversed(views):
+        for error in reversed(view.document.errors):
+            if error.type and not error.name.endswith("Warning"):
+                index = max(error.first, error.last - error.message.count("\n"))
+                frame = next((e.user_frame for e in reversed(view.document.errors) if e.user_frame), None)
+                line = view.document.lines[index]
+                place = frame.place if frame else ""
+                return UnknownFailure(
+                    error.type, error.message, place, view.document.source.name, line.number, line.raw
+                )
+    if not lines:
+        return None
+    number, index = lines[0]
+    line = views[number].document.lines[index]
+    return UnknownFailure("", "", "", views[number].document.source.name, line.number, line.raw)

@@ -1,0 +1,117 @@
+"""Routes a question without an error text to the entries whose own questions come nearest. Pure, no model.
+
+Words are weighed by how rare they are over all questions. Korean words lose their endings and, since they
+compound freely, are also compared by pairs of syllables. A misspelt word counts as the word it is near to.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+Questions = Mapping[str, Mapping[str, tuple[str, ...]]]
+
+FLOOR = 0.42
+"""Below this agreement (0..1) the honest answer is "not sure". Chosen on questions that were not in any entry."""
+_TYPO_AGREEMENT = 84.0
+_LONGEST_QUESTION = 1500
+_WORD = re.compile(r"[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*|\d+(?:\.\d+)*[a-z]*|[가-힣]+")
+_KOREAN_ENDING = re.compile(
+    r"(?:이에요|이예요|입니다|인데요|이라고|라고|에서는|에서|으로|부터|까지|에게|이랑|하고|처럼|보다|이나|은요|는데|는데요"
+    r"|는|은|이|가|을|를|의|에|로|와|과|도|만|요)$"
+)
+_COMMON = frozenset(
+    "a an and are as at be but by can do does for from get got had has have how i in is it just like me my no not of"
+    " on or please so some than that the their then there they this to up use was we what when which why will with would"
+    " you your any anyone help error problem issue question 안 왜 뭐 뭔가 무슨 어떻게 제가 저는 그냥 근데 그런데 혹시 좀 지금".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One entry a question may be about; agreement from 0 to 1, and the entry's question that came nearest."""
+
+    entry: str
+    agreement: float
+    question: str
+
+
+def looks_like_question(text: str) -> bool:
+    """True for a short text in a person's own words: no traceback, few lines."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return 0 < len(lines) <= 8 and len(text) <= _LONGEST_QUESTION and "Traceback (most recent" not in text
+
+
+def route(text: str, questions: Questions) -> tuple[Route, ...]:
+    """Entries by agreement with the question, best first, ties by id. Nothing below half the floor."""
+    index = _Index(questions)
+    asked = index.known(words(text))
+    if not asked:
+        return ()
+    routes = (index.best(entry, asked) for entry in questions)
+    kept = [found for found in routes if found.agreement >= FLOOR / 2]
+    return tuple(sorted(kept, key=lambda found: (-found.agreement, found.entry)))
+
+
+@lru_cache(maxsize=4096)
+def words(text: str) -> frozenset[str]:
+    """The words of a text that carry meaning, in lower case; Korean without endings, and as syllable pairs."""
+    found: set[str] = set()
+    for word in _WORD.findall(text.lower()):
+        if word in _COMMON:
+            continue
+        if "가" <= word[0] <= "힣":
+            stem = _KOREAN_ENDING.sub("", word) or word
+            found.update(stem[i : i + 2] for i in range(max(1, len(stem) - 1)))
+        else:
+            found.add(word)
+    return frozenset(found)
+
+
+class _Index:
+    """The questions of all entries, with the weight of each word."""
+
+    def __init__(self, questions: Questions) -> None:
+        self.asked = {
+            entry: [(text, words(text)) for texts in by_language.values() for text in texts]
+            for entry, by_language in questions.items()
+        }
+        bags = {entry: frozenset().union(*(bag for _, bag in asked)) for entry, asked in self.asked.items()}
+        self.bags = bags
+        counts: dict[str, int] = {}
+        for bag in bags.values():
+            for word in bag:
+                counts[word] = counts.get(word, 0) + 1
+        self.weights = {word: math.log(1 + len(bags) / count) for word, count in counts.items()}
+        self.unseen = math.log(1 + len(bags))
+
+    def known(self, asked: frozenset[str]) -> dict[str, float]:
+        """The words with their weights; a word no entry uses becomes the one it misspells, or counts in full."""
+        weighed: dict[str, float] = {}
+        for word in sorted(asked):
+            spelled = word if word in self.weights else self._spelled(word)
+            weighed[spelled] = self.weights.get(spelled, self.unseen * 0.5)
+        return weighed
+
+    def _spelled(self, word: str) -> str:
+        if len(word) < 5:
+            return word
+        from rapidfuzz import fuzz, process
+
+        near = process.extractOne(word, self.weights.keys(), scorer=fuzz.ratio, score_cutoff=_TYPO_AGREEMENT)
+        return near[0] if near else word
+
+    def best(self, entry: str, asked: Mapping[str, float]) -> Route:
+        """How well the entry's nearest question, and all of its words together, agree with what was asked."""
+        total = sum(asked.values())
+        covered = sum(weight for word, weight in asked.items() if word in self.bags[entry]) / total
+        nearest, question = max((self._agreement(bag, asked, total), text) for text, bag in self.asked[entry])
+        return Route(entry, round(0.6 * nearest + 0.4 * covered, 4), question)
+
+    def _agreement(self, bag: Iterable[str], asked: Mapping[str, float], total: float) -> float:
+        shared = sum(asked[word] for word in bag if word in asked)
+        own = sum(self.weights[word] for word in bag)
+        return 2 * shared / (total + own) if own else 0.0

@@ -1,0 +1,67 @@
+"""What the lines around a match tell: general captures, wrappers, and the person's own frame. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gpuhelp.matching.symptoms import Match
+from gpuhelp.matching.view import View, regex
+from gpuhelp.reading.evidence import Document, Frame, PythonError
+
+_WINDOW_LINES = 60
+Row = Mapping[str, Any]
+
+
+def enrich(match: Match, view: View, captures: Iterable[Row]) -> Match:
+    """The match with values that stand near it, where its own pattern did not capture that name."""
+    captured = dict(match.captured)
+    rank = view.document.lines[match.first].wrapping.rank
+    if rank:
+        captured.setdefault("rank", rank)
+    places = _places(match, view)
+    for row in captures:
+        if row["name"] not in captured:
+            value = _nearest(row, places)
+            if value:
+                captured[row["name"]] = value
+    frame = user_frame(view.document, match.first, match.last)
+    if frame is not None:
+        captured.setdefault("user_frame", frame.place)
+    return replace(match, captured=captured)
+
+
+def _places(match: Match, view: View) -> dict[str, str]:
+    """The matched lines, and then the stretch around them; what comes after is nearer to the end of the run."""
+    last = len(view.document.lines) - 1
+    return {
+        "line": view.stretch(match.first, match.last),
+        "after": view.stretch(match.last, min(last, match.last + _WINDOW_LINES)),
+        "before": view.stretch(max(0, match.first - _WINDOW_LINES), match.first),
+    }
+
+
+def _nearest(row: Row, places: Mapping[str, str]) -> str:
+    names = ("line",) if row.get("near") == "line" else tuple(places)
+    for name in names:
+        found = regex(row["regex"]).search(places[name])
+        if found and found.group(row["name"]):
+            return str(found.group(row["name"]))
+    return ""
+
+
+def user_frame(document: Document, first: int, last: int) -> Frame | None:
+    """The deepest frame of the person's own code in the error these lines belong to, or in the nearest one."""
+    with_frame = [error for error in document.errors if error.user_frame]
+    if not with_frame:
+        return None
+    nearest = min(with_frame, key=lambda error: _distance(error, first, last))
+    return nearest.user_frame
+
+
+def _distance(error: PythonError, first: int, last: int) -> tuple[int, int]:
+    """Lines between an error and a match; an error that follows is as near as one that ends there."""
+    if error.first <= last and first <= error.last:
+        return 0, 0
+    return (error.first - last, 0) if error.first > last else (first - error.last, 1)

@@ -1,0 +1,141 @@
+"""The match stage: which entries a document speaks for, with the captured values and the reason. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Any
+
+from gpuhelp.kb.entry import Guard, Pattern, Signature
+from gpuhelp.kb.evaluation import Unknown, evaluate, truth
+from gpuhelp.kb.regexes import squash
+from gpuhelp.matching.view import View, regex
+from gpuhelp.reading.evidence import PythonError
+
+_MOST_OCCURRENCES = 200
+"""Of one pattern in one document; a flood of equal lines says nothing new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One place where one entry shows.
+
+    `first` and `last` are line indexes of document number `document`. `captured` holds strings as they stand
+    in the text, `derived` what the pattern's `let` made of them, `tells` the facts the text states.
+    """
+
+    entry: str
+    document: int
+    first: int
+    last: int
+    kind: str
+    label: str
+    captured: Mapping[str, str] = field(default_factory=dict)
+    derived: Mapping[str, object] = field(default_factory=dict)
+    tells: Mapping[str, object] = field(default_factory=dict)
+    strength: float = 1.0
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    first: int
+    last: int
+    groups: Mapping[str, str]
+    said: str
+
+
+def find_symptoms(views: Iterable[View], signatures: Iterable[Signature]) -> tuple[Match, ...]:
+    """Every exact match, in the order of signatures, documents and places."""
+    views = tuple(views)
+    found: list[Match] = []
+    for signature in signatures:
+        matches = [m for number, view in enumerate(views) for m in _of_signature(signature, number, view)]
+        if matches and not any(_guarded(guard, view) for guard in signature.unless for view in views):
+            found += matches
+    return tuple(found)
+
+
+def _of_signature(signature: Signature, number: int, view: View) -> Iterator[Match]:
+    for pattern in signature.patterns:
+        for hit in islice(_hits(pattern, view), _MOST_OCCURRENCES):
+            match = _judged(signature, pattern, number, hit, view)
+            if match is not None:
+                yield match
+
+
+def _hits(pattern: Pattern, view: View) -> Iterator[_Hit]:
+    if pattern.anchors and not any(view.holds(anchor) for anchor in pattern.anchors):
+        return
+    if pattern.kind == "text":
+        for span in view.find(pattern.needle, case=pattern.case):
+            yield _Hit(*view.lines_of(span), {}, "")
+    elif pattern.kind == "regex":
+        for found in regex(pattern.needle).finditer(view.text):
+            if found.end() > found.start():
+                yield _Hit(*view.lines_of(found.span()), _groups(found), "")
+    elif pattern.kind == "exception":
+        yield from _exceptions(pattern, view)
+
+
+def _exceptions(pattern: Pattern, view: View) -> Iterator[_Hit]:
+    for error in view.document.errors:
+        if not error.type or not fnmatchcase(error.name, pattern.needle):
+            continue
+        found = regex(pattern.says).search(error.message) if pattern.says else None
+        if found or not pattern.says:
+            yield _Hit(*_message_lines(error), _groups(found) if found else {}, f"{error.type}: {error.message}")
+
+
+def _message_lines(error: PythonError) -> tuple[int, int]:
+    return max(error.first, error.last - error.message.count("\n")), error.last
+
+
+def _groups(found: Any) -> dict[str, str]:
+    return {name: value for name, value in found.groupdict().items() if value is not None}
+
+
+def _judged(signature: Signature, pattern: Pattern, number: int, hit: _Hit, view: View) -> Match | None:
+    """The match, unless a guard or the pattern's `where` speaks against it."""
+    around = hit.said or view.stretch(hit.first, hit.last)
+    if any(_guards_text(guard, around) for guard in pattern.unless):
+        return None
+    values: dict[str, object] = dict(hit.groups)
+    for name, node in pattern.let:
+        value = evaluate(node, _lookup(values))
+        if not isinstance(value, Unknown):
+            values[name] = value
+    if pattern.where is not None and truth(pattern.where, _lookup(values)) is not True:
+        return None
+    told = {name: evaluate(node, _lookup(values)) for name, node in pattern.tells}
+    return Match(
+        entry=signature.id,
+        document=number,
+        first=hit.first,
+        last=hit.last,
+        kind=pattern.kind,
+        label=pattern.label,
+        captured={n: " ".join(v.split()) for n, v in values.items() if isinstance(v, str) and not n.endswith("_text")},
+        derived={name: value for name, value in values.items() if not isinstance(value, str)},
+        tells={name: value for name, value in told.items() if not isinstance(value, Unknown)},
+        warning=pattern.warning,
+    )
+
+
+def _lookup(values: Mapping[str, object]) -> Any:
+    return lambda name: values.get(name, Unknown([name]))
+
+
+def _guarded(guard: Guard, view: View) -> bool:
+    """True if a guard stands anywhere in the document."""
+    if guard.literal:
+        return view.holds(guard.literal)
+    return regex(guard.regex).search(view.text) is not None
+
+
+def _guards_text(guard: Guard, text: str) -> bool:
+    if guard.literal:
+        return guard.literal in squash(text)
+    return regex(guard.regex).search(text) is not None

@@ -1,0 +1,106 @@
+"""A document as patterns see it: one text with advice and echoed source code masked, and the way back to lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from gpuhelp.kb.regexes import lower
+from gpuhelp.reading.evidence import Document
+
+_MASK = "\x01"
+"""Stands for every masked character: keeps positions, matches nothing an entry looks for."""
+_NOT_SPACE = re.compile(r"\S")
+_MOST_STRETCH = 400
+"""How many more characters than the literal itself a squashed hit may span (indentation and line breaks)."""
+
+Span = tuple[int, int]
+Row = Mapping[str, Any]
+
+
+class View:
+    """The text of one document for matching. Positions are offsets into `text`."""
+
+    def __init__(self, document: Document, advice: Iterable[Row] = ()) -> None:
+        self.document = document
+        lines = [
+            _MASK * len(line.text) if index in document.echoes else line.text
+            for index, line in enumerate(document.lines)
+        ]
+        self._starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        self.text = "\n".join(lines)
+        self._mask(advice)
+
+    @cached_property
+    def squashed(self) -> str:
+        """The text without white space, in lower case."""
+        return lower(self._squashed_with_case)
+
+    @cached_property
+    def _squashed_with_case(self) -> str:
+        return "".join(self.text.split())
+
+    @cached_property
+    def _positions(self) -> list[int]:
+        """For each squashed character, its place in the text."""
+        return [found.start() for found in _NOT_SPACE.finditer(self.text)]
+
+    def line_at(self, position: int) -> int:
+        """The index of the line that holds this place of the text."""
+        return max(0, bisect_right(self._starts, position) - 1)
+
+    def lines_of(self, span: Span) -> Span:
+        """First and last line index of a stretch of text."""
+        return self.line_at(span[0]), self.line_at(max(span[0], span[1] - 1))
+
+    def stretch(self, first: int, last: int) -> str:
+        """The masked text of these lines."""
+        return self.text[self._starts[first] : self._starts[last + 1] - 1]
+
+    def holds(self, literal: str) -> bool:
+        """True if the squashed text holds this squashed literal."""
+        return literal in self.squashed
+
+    def find(self, literal: str, *, case: bool = False) -> Iterator[Span]:
+        """Every place where a squashed literal stands, wherever its white space and line breaks are."""
+        where = self._squashed_with_case if case else self.squashed
+        start = where.find(literal)
+        while start >= 0:
+            end = start + len(literal)
+            span = self._positions[start], self._positions[end - 1] + 1
+            if span[1] - span[0] <= len(literal) + _MOST_STRETCH:
+                yield span
+            start = where.find(literal, end)
+
+    def _mask(self, advice: Iterable[Row]) -> None:
+        """Hide what libraries print as advice. It lists what may be wrong, so it shows nothing."""
+        spans = [span for row in advice for span in self._spans_of(row)]
+        if not spans:
+            return
+        text = list(self.text)
+        for start, end in spans:
+            for position in range(start, end):
+                if text[position] != "\n":
+                    text[position] = _MASK
+        self.text = "".join(text)
+        for name in ("squashed", "_squashed_with_case", "_positions"):
+            self.__dict__.pop(name, None)
+
+    def _spans_of(self, row: Row) -> Iterator[Span]:
+        if not any(self.holds(anchor) for anchor in row["anchors"] or ("",)):
+            return
+        if "literal" in row:
+            yield from self.find(row["literal"])
+        else:
+            yield from (found.span() for found in regex(row["regex"]).finditer(self.text))
+
+
+def regex(expression: str) -> Any:
+    """The compiled RE2 expression; RE2 runs in linear time whatever the text."""
+    import re2
+
+    return re2.compile(expression)
