@@ -1,0 +1,132 @@
+"""The rank stage: matches become candidates, the root first, what it dragged behind it after. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from gpuhelp.kb.entry import Signature
+from gpuhelp.matching.symptoms import Match
+
+
+class Role(Enum):
+    """How a finding stands to the others of the same incident."""
+
+    ROOT = "root"
+    CONSEQUENCE = "consequence"
+    RELATED = "related"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One entry that the evidence speaks for, with all the places where it shows, first to last."""
+
+    signature: Signature
+    matches: tuple[Match, ...]
+    role: Role
+
+    @property
+    def strength(self) -> float:
+        return max(match.strength for match in self.matches)
+
+    @property
+    def warning(self) -> bool:
+        """True if the text only warned of it."""
+        return all(match.warning for match in self.matches)
+
+
+def rank(matches: Iterable[Match], signatures: Iterable[Signature]) -> tuple[Candidate, ...]:
+    """Candidates in the order in which they are told: specific over generic, root over consequence, first in time."""
+    by_id = {signature.id: signature for signature in signatures}
+    grouped = _grouped(matches)
+    refined = _without_generic(grouped, by_id)
+    reach = _reach(refined, by_id)
+    ordered = sorted(refined, key=lambda entry: _key(entry, refined, by_id, reach))
+    return tuple(
+        Candidate(by_id[entry], refined[entry], _role(position, entry, by_id, reach, ordered))
+        for position, entry in enumerate(ordered)
+    )
+
+
+def _place(match: Match) -> tuple[int, int, int]:
+    return match.document, match.first, match.last
+
+
+def _grouped(matches: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
+    """Matches by entry, in the order of places; patterns that hit the same lines count once, the richer first."""
+    grouped: dict[str, dict[tuple[int, int], Match]] = {}
+    for match in sorted(matches, key=lambda m: (_place(m), -len(m.captured), m.warning)):
+        places = grouped.setdefault(match.entry, {})
+        place = match.document, match.first
+        if place not in places:
+            places[place] = match
+    return {entry: tuple(places.values()) for entry, places in grouped.items()}
+
+
+def _without_generic(
+    grouped: Mapping[str, tuple[Match, ...]], by_id: Mapping[str, Signature]
+) -> dict[str, tuple[Match, ...]]:
+    """Where a more specific entry stands on the same lines, the generic one says nothing more."""
+    left = dict(grouped)
+    for entry, matches in grouped.items():
+        for generic in by_id[entry].refines:
+            kept = tuple(m for m in left.get(generic, ()) if not any(_overlap(m, other) for other in matches))
+            if generic in left and kept:
+                left[generic] = kept
+            else:
+                left.pop(generic, None)
+    return left
+
+
+def _overlap(one: Match, other: Match) -> bool:
+    return one.document == other.document and one.first <= other.last and other.first <= one.last
+
+
+def _reach(entries: Mapping[str, tuple[Match, ...]], by_id: Mapping[str, Signature]) -> dict[str, frozenset[str]]:
+    """For each entry, the other present entries that it can drag behind it, directly or through one another."""
+    reach: dict[str, frozenset[str]] = {}
+    for entry in entries:
+        seen: set[str] = set()
+        waiting = [entry]
+        while waiting:
+            for following in by_id[waiting.pop()].leads_to:
+                if following in entries and following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
+        reach[entry] = frozenset(seen - {entry})
+    return reach
+
+
+def _is_consequence(entry: str, reach: Mapping[str, frozenset[str]]) -> bool:
+    """True if another entry leads to this one, and not the other way round as well."""
+    return any(entry in after and other not in reach[entry] for other, after in reach.items())
+
+
+def _key(
+    entry: str,
+    entries: Mapping[str, tuple[Match, ...]],
+    by_id: Mapping[str, Signature],
+    reach: Mapping[str, frozenset[str]],
+) -> tuple[object, ...]:
+    matches = entries[entry]
+    signature = by_id[entry]
+    return (
+        signature.fallback,
+        _is_consequence(entry, reach),
+        all(match.warning for match in matches) and not reach[entry],
+        signature.layer != "hardware",
+        -max(match.strength for match in matches),
+        _place(matches[0]),
+        entry,
+    )
+
+
+def _role(
+    position: int, entry: str, by_id: Mapping[str, Signature], reach: Mapping[str, frozenset[str]], ordered: list[str]
+) -> Role:
+    if position == 0:
+        return Role.ROOT
+    if _is_consequence(entry, reach) or entry in reach[ordered[0]]:
+        return Role.CONSEQUENCE
+    return Role.RELATED if by_id[entry].fallback else Role.ROOT

@@ -1,0 +1,97 @@
+"""The judge stage: each cause confirmed, likely, possible, ruled out or unknown, and why. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gpuhelp.kb.entry import Cause
+from gpuhelp.kb.evaluation import Node, Unknown, evaluate, truth
+from gpuhelp.kb.expressions import names_in
+from gpuhelp.reasoning.scope import Scope
+
+_COMMON_ENOUGH = 0.6
+"""A cause without a condition that stands behind this share of cases is called likely."""
+
+
+class Verdict(Enum):
+    """What facts say of a cause, in the order in which causes are told."""
+
+    CONFIRMED = "confirmed"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+    UNKNOWN = "unknown"
+    RULED_OUT = "ruled_out"
+
+
+_ORDER = {
+    Verdict.CONFIRMED: 0, Verdict.LIKELY: 1, Verdict.POSSIBLE: 2, Verdict.UNKNOWN: 2, Verdict.RULED_OUT: 3,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One value a condition looked at: a fact with its source, or a value of the text."""
+
+    name: str
+    value: object
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One cause judged. `used` are the values its condition saw, `missing` the facts that would decide it."""
+
+    cause: Cause
+    verdict: Verdict
+    used: tuple[Used, ...]
+    missing: tuple[str, ...]
+
+
+def judge(causes: tuple[Cause, ...], scope: Scope) -> tuple[Judgement, ...]:
+    """Every cause judged, the best supported first; equal ones by weight, then as the entry lists them."""
+    judged = [_judge(cause, scope) for cause in causes]
+    return tuple(sorted(judged, key=lambda item: (_ORDER[item.verdict], -item.cause.weight)))
+
+
+def names_wanted(causes: tuple[Cause, ...]) -> frozenset[str]:
+    """Every fact that the conditions, texts and commands of these causes ask for."""
+    trees: list[Node] = []
+    for cause in causes:
+        trees += [cause.when, cause.hint]
+        trees += [text.by_language for text in (cause.because, cause.refuted) if text]
+        trees += [part for fix in cause.fixes for part in (fix.when, fix.commands, fix.proof)]
+    found = names_in(trees)
+    return frozenset(name for name in found if "." in name or name in ("gpu", "gpus"))
+
+
+def _judge(cause: Cause, scope: Scope) -> Judgement:
+    decided = None if cause.when is None else truth(cause.when, scope.lookup, scope.functions)
+    if decided is True:
+        return Judgement(cause, Verdict.CONFIRMED, _used(cause.when, scope), ())
+    if decided is False:
+        return Judgement(cause, Verdict.RULED_OUT, _used(cause.when, scope), ())
+    missing = tuple(sorted(decided.names)) if isinstance(decided, Unknown) else ()
+    if cause.hint is not None and truth(cause.hint, scope.lookup, scope.functions) is True:
+        return Judgement(cause, Verdict.LIKELY, _used(cause.hint, scope), missing)
+    if isinstance(decided, Unknown):
+        return Judgement(cause, Verdict.UNKNOWN, (), missing)
+    verdict = Verdict.LIKELY if cause.weight >= _COMMON_ENOUGH else Verdict.POSSIBLE
+    return Judgement(cause, verdict, (), missing)
+
+
+def _used(condition: Node, scope: Scope) -> tuple[Used, ...]:
+    return tuple(used for name in sorted(names_in(condition)) if (used := _value(name, scope)) is not None)
+
+
+def _value(name: str, scope: Scope) -> Used | None:
+    root, _, field = name.partition(".")
+    if root == "gpu":
+        value = scope.gpu.get(field, Unknown())
+        gpus = scope.facts.get(name) or scope.facts.get("gpus")
+        source = gpus.source if gpus else "text"
+    else:
+        value = evaluate(["name", name], scope.lookup)
+        fact = scope.facts.get(name)
+        source = fact.source if fact else "text"
+    return None if isinstance(value, Unknown) else Used(name, value, source)
