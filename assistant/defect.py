@@ -1,0 +1,41 @@
+"""A report of a fault of gpuhelp itself: versions and traceback in a file that is ready to be sent."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def report_defect(error: BaseException, argv: Sequence[str]) -> str:
+    """Where the report was written: a file of the person's log folder, or a temporary one."""
+    from platformdirs import user_log_dir
+
+    text = _report(error, argv)
+    for folder in (Path(user_log_dir("gpuhelp", appauthor=False)), Path(_temporary_folder())):
+        path = folder / f"defect-{os.getpid()}.txt"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        except OSError:
+            continue
+        return str(path)
+    return "standard error"
+
+
+def _temporary_folder() -> str:
+    import tempfile
+
+    return tempfile.gettempdir()
+
+
+def _report(error: BaseException, argv: Sequence[str]) -> str:
+    from gpuhelp import __version__
+    from gpuhelp.probes.redaction import redact_secrets
+
+    head = f"gpuhelp {__version__}, Python {sys.version.split()[0]}, {platform.platform()}\n"
+    shape = " ".join(part if part.startswith("-") else "…" for part in argv)
+    return redact_secrets(f"{head}arguments: {shape}\n\n{''.join(traceback.format_exception(error))}")

@@ -1,0 +1,218 @@
+"""The stages strung together: the public API. Reads no machine and no file unless told to.
+
+    read -> match -> rank -> which facts are wanted -> judge
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuhelp.kb.evaluation import TABLE_FUNCTIONS
+from gpuhelp.kb.load import KnowledgeBase
+from gpuhelp.matching.failure import UnknownFailure, describe, failure_lines
+from gpuhelp.matching.questions import FLOOR, Route, looks_like_question, route
+from gpuhelp.matching.surroundings import enrich
+from gpuhelp.matching.symptoms import Match, find_symptoms
+from gpuhelp.matching.view import View
+from gpuhelp.probes.facts import Facts
+from gpuhelp.reading.evidence import Evidence, Source
+from gpuhelp.reading.read import read
+from gpuhelp.reading.sources import RawText, from_text
+from gpuhelp.reasoning.findings import Finding, finding_of, told_facts
+from gpuhelp.reasoning.incidents import Candidate, rank
+from gpuhelp.reasoning.judge import names_wanted
+
+if TYPE_CHECKING:
+    from gpuhelp.probes.runner import Observation, ProbeReport
+
+Observe = Callable[[Iterable[str], Evidence], "Observation"]
+"""Looks at a machine: the facts wanted, and the evidence (its paths tell which interpreter ran)."""
+_PROBED_FINDINGS = 3
+_NEAREST = 3
+Places = tuple[tuple[int, int], ...]
+
+
+class Status(Enum):
+    """What a text shows: a failure an entry knows, one that none knows, or none."""
+
+    KNOWN = "known"
+    UNKNOWN = "unknown"
+    HEALTHY = "healthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The answer. `findings` are ordered: the first is the answer, and the root.
+
+    `failure` describes a failure that no entry knows; `nearest` are then suggestions, not findings.
+    """
+
+    status: Status
+    sources: tuple[Source, ...]
+    findings: tuple[Finding, ...]
+    facts: Facts
+    probes: tuple[ProbeReport, ...] = ()
+    failure: UnknownFailure | None = None
+    nearest: tuple[Route, ...] = ()
+
+
+def diagnose(
+    source: str | Iterable[str] | Iterable[Path],
+    *,
+    facts: Facts | Mapping[str, object] | None = None,
+    probes: Observe | None = None,
+    knowledge: KnowledgeBase | None = None,
+) -> Diagnosis:
+    """The diagnosis of a text, of lines, or of files.
+
+    A str is the text itself; an iterable of str are lines; an iterable of Path are files of one incident.
+    `facts` are known beforehand (a snapshot, answers). `probes` is asked for further facts that the findings
+    want; without it no machine is looked at. Raises InputError for files that cannot be read and
+    KnowledgeError for a knowledge base that cannot.
+    """
+    return diagnose_texts(_texts(source), facts=facts, probes=probes, knowledge=knowledge)
+
+
+def diagnose_texts(
+    texts: Iterable[RawText],
+    *,
+    facts: Facts | Mapping[str, object] | None = None,
+    probes: Observe | None = None,
+    knowledge: KnowledgeBase | None = None,
+) -> Diagnosis:
+    """Like diagnose, for texts that are already read."""
+    from gpuhelp.kb.load import load
+
+    knowledge = knowledge or load()
+    evidence = read(texts)
+    views = tuple(View(document, knowledge.rows("advice")) for document in evidence)
+    failing = failure_lines(views, knowledge.rows("failure_signs"))
+    candidates, nearest = _candidates(views, failing, knowledge)
+    known = facts if isinstance(facts, Facts) else Facts.of(facts or {}, "given")  # type: ignore[arg-type]
+    observed, reports = _observe(candidates, evidence, known, probes, knowledge)
+    findings = tuple(
+        finding_of(item, evidence, knowledge.entry(item.signature.id), observed, _Functions(knowledge))
+        for item in candidates
+    )
+    return Diagnosis(
+        status=_status(findings, failing),
+        sources=tuple(document.source for document in evidence),
+        findings=findings,
+        facts=told_facts(findings).merged(observed),
+        probes=reports,
+        failure=None if findings else describe(views, failing),
+        nearest=nearest,
+    )
+
+
+def _texts(source: str | Iterable[str] | Iterable[Path]) -> tuple[RawText, ...]:
+    if isinstance(source, str):
+        return (from_text(source, "text"),)
+    parts = list(source)
+    if parts and all(isinstance(part, Path) for part in parts):
+        from io import BytesIO
+
+        from gpuhelp.reading.sources import read_paths
+
+        return read_paths((str(part) for part in parts), BytesIO())
+    return (from_text("\n".join(str(part).rstrip("\n") for part in parts), "text"),)
+
+
+def _candidates(
+    views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase
+) -> tuple[tuple[Candidate, ...], tuple[Route, ...]]:
+    """Candidates by exact patterns, else by fuzzy ones, else by the question asked; and the nearest entries."""
+    signatures = knowledge.signatures
+    fallbacks = {signature.id for signature in signatures if signature.fallback}
+    matches = find_symptoms(views, signatures)
+    nearest: tuple[Route, ...] = ()
+    if all(match.entry in fallbacks for match in matches):
+        if failing:
+            from gpuhelp.matching.fuzzy import find_fuzzy
+
+            matches += find_fuzzy(views, signatures, failing)
+        if not matches:
+            matches, nearest = _asked(views, failing, knowledge)
+    captures = knowledge.rows("captures")
+    return rank((enrich(match, views[match.document], captures) for match in matches), signatures), nearest
+
+
+def _asked(
+    views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase
+) -> tuple[tuple[Match, ...], tuple[Route, ...]]:
+    """The entry a question is about, and the next ones; for an unknown failure only the nearest entries."""
+    text = "\n".join(line.text for view in views for line in view.document.lines)
+    is_question = looks_like_question(text) and not any(view.document.errors for view in views)
+    if not (is_question or failing):
+        return (), ()
+    routes = route(text if is_question else _failing_text(views, failing), knowledge.questions)[: _NEAREST + 1]
+    if is_question and routes and routes[0].agreement >= FLOOR:
+        best = routes[0]
+        match = Match(best.entry, 0, 0, 0, "question", best.question, strength=best.agreement)
+        return (match,), routes[1:]
+    return (), routes[:_NEAREST]
+
+
+def _failing_text(views: tuple[View, ...], failing: Places) -> str:
+    return " ".join(views[number].stretch(index, index) for number, index in failing[:10])
+
+
+def _observe(
+    candidates: tuple[Candidate, ...],
+    evidence: Evidence,
+    facts: Facts,
+    probes: Observe | None,
+    knowledge: KnowledgeBase,
+) -> tuple[Facts, tuple[ProbeReport, ...]]:
+    """The facts known beforehand and those the probes add; what was known beforehand wins."""
+    if probes is None:
+        return facts, ()
+    first = [knowledge.entry(item.signature.id) for item in candidates[:_PROBED_FINDINGS]]
+    wanted = names_wanted(tuple(cause for entry in first for cause in entry.causes))
+    if not wanted:
+        return facts, ()
+    observation = probes(sorted(wanted | _ALWAYS_WANTED), evidence)
+    return observation.facts.merged(facts), observation.reports
+
+
+_ALWAYS_WANTED = frozenset({"os.platform", "python.executable", "python.manager"})
+"""Commands are spelled by these."""
+
+
+def _status(findings: tuple[Finding, ...], failing: Places) -> Status:
+    if findings:
+        return Status.KNOWN
+    return Status.UNKNOWN if failing else Status.HEALTHY
+
+
+class _Functions(Mapping[str, Callable[..., object]]):
+    """The table look-ups of expressions; tables are read when the first one is called for."""
+
+    def __init__(self, knowledge: KnowledgeBase) -> None:
+        self._knowledge = knowledge
+        self._functions: dict[str, Callable[..., object]] | None = None
+
+    def _all(self) -> dict[str, Callable[..., object]]:
+        if self._functions is None:
+            from gpuhelp.kb.lookups import Tables
+
+            names = self._knowledge.table_names
+            data = {name: self._knowledge.table(name) for name in names if name in Tables.__slots__}
+            self._functions = Tables.from_data(data).functions()
+        return self._functions
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLE_FUNCTIONS)
+
+    def __contains__(self, name: object) -> bool:
+        return name in TABLE_FUNCTIONS
+
+    def __len__(self) -> int:
+        return len(TABLE_FUNCTIONS)

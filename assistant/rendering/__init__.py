@@ -1,0 +1,1 @@
+"""How a diagnosis is told: terminal lines, JSON, Markdown."""

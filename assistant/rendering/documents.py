@@ -1,0 +1,114 @@
+"""A diagnosis as data: the JSON of the contract. Markdown is made from the same data by a template. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpuhelp import __version__
+from gpuhelp.diagnosis import Diagnosis
+from gpuhelp.kb.load import KnowledgeBase
+from gpuhelp.rendering.reasons import reasons_of
+from gpuhelp.reasoning.findings import Finding
+from gpuhelp.reasoning.fixes import fitting, tell
+from gpuhelp.reasoning.judge import Judgement
+from gpuhelp.reasoning.scope import Scope
+
+SCHEMA_VERSION = 1
+Data = dict[str, Any]
+
+
+def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Data:
+    """The diagnosis as the contract's JSON object, its texts in that language."""
+    data: Data = {
+        "schema_version": SCHEMA_VERSION,
+        "gpuhelp_version": __version__,
+        "sources": [
+            {"name": source.name, "bytes": source.size_bytes, "lines": source.line_count}
+            for source in diagnosis.sources
+        ],
+        "status": diagnosis.status.value,
+        "findings": [_finding(finding, language) for finding in diagnosis.findings],
+        "facts": {
+            name: {"value": fact.value, "source": fact.source} for name, fact in diagnosis.facts.items()
+        },
+        "probes": [
+            {"id": report.id, "status": report.status.value, "seconds": report.seconds, "detail": report.detail}
+            for report in diagnosis.probes
+        ],
+    }
+    if diagnosis.failure is not None:
+        failure = diagnosis.failure
+        data["failure"] = {
+            "exception": failure.exception,
+            "message": failure.message,
+            "user_frame": failure.user_frame,
+            "source": failure.source,
+            "line": failure.line,
+            "text": failure.text,
+        }
+    if diagnosis.nearest:
+        data["nearest"] = [
+            {"entry": route.entry, "title": knowledge.entry(route.entry).title.of(language), "agreement": route.agreement}
+            for route in diagnosis.nearest
+        ]
+    return data
+
+
+def to_json(data: Data) -> str:
+    """The JSON text, one object, keys in the contract's order."""
+    import json
+
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
+def _finding(finding: Finding, language: str) -> Data:
+    return {
+        "entry": finding.entry.id,
+        "role": finding.role.value,
+        "layer": finding.entry.layer,
+        "title": finding.entry.title.of(language),
+        "confidence": finding.confidence,
+        "evidence": [_without_empty(evidence) for evidence in map(_evidence, finding.evidence)],
+        "captured": dict(sorted(finding.captured.items())),
+        "causes": [_cause(judgement, finding.scope, language) for judgement in finding.judgements],
+        "references": [reference.url for reference in finding.entry.references],
+        "summary": finding.entry.summary.of(language).strip(),
+        "occurrences": finding.occurrences,
+    }
+
+
+def _evidence(line: Any) -> Data:
+    rank = int(line.rank) if line.rank.isdecimal() else None
+    return {"source": line.source, "line": line.line, "rank": rank, "time": line.time or None, "text": line.text}
+
+
+def _without_empty(data: Mapping[str, Any]) -> Data:
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def _cause(judgement: Judgement, scope: Scope, language: str) -> Data:
+    cause = judgement.cause
+    data: Data = {
+        "id": cause.id,
+        "title": cause.title.of(language),
+        "verdict": judgement.verdict.value,
+        "because": list(reasons_of(judgement, scope, language)),
+        "missing": list(judgement.missing),
+        "fixes": [_fix(told) for told in (tell(fix, scope, language) for fix in fitting(cause, scope))],
+    }
+    if cause.ask is not None:
+        data["ask"] = cause.ask.text.of(language)
+    return data
+
+
+def _fix(told: Any) -> Data:
+    data: Data = {
+        "title": told.title,
+        "risk": told.risk,
+        "commands": list(told.commands),
+        "undo": told.undo,
+        "proof": told.proof,
+    }
+    more = {"explain": told.explain, "code": told.code, "expect": told.expect}
+    return {**data, **{key: value for key, value in more.items() if value}}
