@@ -1,0 +1,1 @@
+"""What we can ask the machine: facts, and the probes that find them. A leaf."""

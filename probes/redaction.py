@@ -1,0 +1,106 @@
+"""Takes secrets, user names and host names out of texts that are made to be shared."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gpuhelp.probes.facts import FactValue
+
+USER, HOST, SECRET = "<user>", "<host>", "<secret>"
+# Names that name nobody. Taking `root` out of a text would only spoil paths.
+NOBODY = frozenset(
+    {
+        "admin", "app", "azureuser", "conda", "data", "default", "docker", "ec2-user", "guest",
+        "home", "jetson", "jovyan", "linux", "nobody", "nvidia", "opc", "python", "root", "runner",
+        "test", "torch", "ubuntu", "user", "users", "vagrant", "vscode",
+    }
+)  # fmt: skip
+SHORTEST_NAME = 3  # two letters are a word more often than a name
+LOCAL_HOSTS = frozenset({"localhost", "localhost.localdomain"})
+
+# The texts are hostile: each repetition that can start at many places is bounded, so that time stays linear.
+_SECRETS = (
+    re.compile(r"\b(?:hf|gh[opsu])_[A-Za-z0-9]{16,}"),
+    re.compile(r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
+    re.compile(r"\b(?:glpat|xox[abprs]|pypi-AgE)[A-Za-z0-9_-]{16,}"),
+    # OpenAI, Anthropic, Stripe: without a digit it is a name
+    re.compile(r"\b[prs]k[-_](?=[\w-]{0,40}\d)[A-Za-z0-9_-]{16,}"),
+    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    re.compile(r"\beyJ[A-Za-z0-9_-]{8,256}\.[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]*"),
+)
+_SET_TO = r"[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?"
+_NAMED_SECRETS = (
+    re.compile(
+        rf"(?i)((?:api[_-]?key|access[_-]?key|secret|passwd|password|credential){_SET_TO})[^\s\"',;&]{{4,}}"
+    ),
+    # not a count of tokens, not a special token such as <pad>
+    re.compile(rf"(?i)(token{_SET_TO})(?!\d+\b|[<\[])[^\s\"',;&]{{4,}}"),
+)
+_URL_USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,256}@")
+_HOME = re.compile(r"(?i)((?:/home|/Users|/scratch|[a-z]:[\\/]+Users)[\\/]+)([^\\/\s:;,\"']+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The names to take out: of the person and of the machine."""
+
+    users: frozenset[str]
+    hosts: frozenset[str]
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Identity:
+        """Names in this environment, and the host's own."""
+        users = {environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")}
+        users.add(re.split(r"[\\/]", environ.get("HOME") or environ.get("USERPROFILE") or "")[-1])
+        host = (
+            environ.get("HOSTNAME")
+            or environ.get("COMPUTERNAME")
+            or (os.uname().nodename if hasattr(os, "uname") else "")
+        )
+        return cls.named(users, (host, host.split(".")[0]))
+
+    @classmethod
+    def named(cls, users: Iterable[str], hosts: Iterable[str]) -> Identity:
+        """An identity of these names, without those that name nobody."""
+        return cls(
+            frozenset(name for name in users if len(name) >= SHORTEST_NAME and name.lower() not in NOBODY),
+            frozenset(
+                name for name in hosts if len(name) >= SHORTEST_NAME and name.lower() not in LOCAL_HOSTS
+            ),
+        )
+
+
+def redact_secrets(text: str) -> str:
+    """The text without tokens, keys and passwords."""
+    for pattern in _SECRETS:
+        text = pattern.sub(SECRET, text)
+    for pattern in _NAMED_SECRETS:
+        text = pattern.sub(rf"\g<1>{SECRET}", text)
+    return _URL_USER.sub(rf"\g<1>{SECRET}@", text)
+
+
+def redact(text: str, identity: Identity) -> str:
+    """The text without secrets, and without the names of people and machines as far as they are known."""
+    text = _HOME.sub(_home, redact_secrets(text))
+    for names, mark in ((identity.hosts, HOST), (identity.users, USER)):
+        for name in sorted(names, key=len, reverse=True):
+            text = re.sub(rf"(?<![\w<]){re.escape(name)}(?![\w>])", mark, text)
+    return text
+
+
+def redact_value(value: FactValue, identity: Identity) -> FactValue:
+    """The same for each text in a fact's value."""
+    if isinstance(value, str):
+        return redact(value, identity)
+    if isinstance(value, Mapping):
+        return {name: redact_value(each, identity) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [redact_value(each, identity) for each in value]
+    return value
+
+
+def _home(match: re.Match[str]) -> str:
+    return match[0] if match[2].lower() in NOBODY else f"{match[1]}{USER}"
