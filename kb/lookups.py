@@ -1,0 +1,118 @@
+"""The tables of facts as one object, with the look-ups that conditions and texts use. Reads no file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuhelp.kb import architectures, codes, drivers, wheels
+from gpuhelp.kb import gpus as gpu_names
+
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Plain data of kb/tables, one field a file. A table that is absent answers nothing."""
+
+    gpus: Table
+    cuda_drivers: Table
+    torch_wheels: Table
+    cuda_errors: Table
+    signals: Table
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, object]) -> Tables:
+        """The tables out of file stem -> data; other stems are ignored. ValueError if one is no mapping."""
+        return cls(**{stem: _mapping(stem, data.get(stem, {})) for stem in cls.__slots__})
+
+    def functions(self) -> dict[str, Callable[..., object]]:
+        """The look-ups by the names that expressions know (gpuhelp.kb.evaluation.TABLE_FUNCTIONS)."""
+        return {
+            "torch_index": self.torch_index,
+            "wheel_archs": self.wheel_archs,
+            "minimum_driver": self.minimum_driver,
+            "compute_capability_of": self.compute_capability_of,
+            "arch_runs_on": self.arch_runs_on,
+            "cuda_api_of_driver": self.cuda_api_of_driver,
+            "driver_runs": self.driver_runs,
+        }
+
+    def torch_index(
+        self,
+        sm: str,
+        cuda_driver_api_version: str,
+        *,
+        python_version: str | None = None,
+        platform: str | None = None,
+    ) -> str | None:
+        """URL of the PyTorch index that fits this GPU and driver; see gpuhelp.kb.wheels.torch_index."""
+        return wheels.torch_index(
+            self.torch_wheels,
+            self._capabilities,
+            self.cuda_drivers,
+            sm,
+            cuda_driver_api_version,
+            python_version=python_version,
+            platform=platform,
+        )
+
+    def wheel_archs(self, torch_version: str, *, platform: str | None = None) -> tuple[str, ...] | None:
+        """The architectures a released PyTorch wheel holds; see gpuhelp.kb.wheels.wheel_archs."""
+        return wheels.wheel_archs(self.torch_wheels, torch_version, platform=platform)
+
+    def arch_runs_on(self, sm: str, arch_list: Iterable[str]) -> bool | None:
+        """Whether code built for arch_list runs on sm; see gpuhelp.kb.architectures.arch_runs_on."""
+        return architectures.arch_runs_on(self._capabilities, sm, arch_list)
+
+    def driver_runs(self, cuda_driver_api_version: str, cuda_runtime_version: str) -> bool | None:
+        """Whether this driver runs programs of this CUDA runtime; see gpuhelp.kb.drivers.driver_runs."""
+        return drivers.driver_runs(self.cuda_drivers, cuda_driver_api_version, cuda_runtime_version)
+
+    def minimum_driver(self, cuda_runtime_version: str, os_platform: str) -> str | None:
+        """The oldest driver version for this CUDA runtime on "linux" or "windows"."""
+        return drivers.minimum_driver(self.cuda_drivers, cuda_runtime_version, os_platform)
+
+    def full_features_driver(self, cuda_runtime_version: str, os_platform: str) -> str | None:
+        """The driver version listed with this CUDA runtime."""
+        return drivers.full_features_driver(self.cuda_drivers, cuda_runtime_version, os_platform)
+
+    def cuda_api_of_driver(self, driver_version: str) -> str | None:
+        """The CUDA driver API version that this driver version reports."""
+        return drivers.cuda_api_of_driver(self.cuda_drivers, driver_version)
+
+    def gpu_model(self, gpu_name: str) -> gpu_names.GpuModel | None:
+        """The NVIDIA model of this name."""
+        return gpu_names.gpu_model(self.gpus, gpu_name)
+
+    def compute_capability_of(self, gpu_name: str) -> str | None:
+        """The compute capability of the GPU of this name."""
+        return gpu_names.compute_capability_of(self.gpus, gpu_name)
+
+    def gfx_of(self, gpu_name: str) -> str | None:
+        """The gfx name of the AMD GPU of this name."""
+        return gpu_names.gfx_of(self.gpus, gpu_name)
+
+    def cuda_error(self, number_or_name: int | str, *, pre_10_1: bool = False) -> codes.CudaError | None:
+        """The CUDA error of this number, name or text."""
+        return codes.cuda_error(self.cuda_errors, number_or_name, pre_10_1=pre_10_1)
+
+    def ending(self, status: int | str) -> codes.Ending | None:
+        """What an exit status or signal says."""
+        return codes.ending(self.signals, status)
+
+    def loader_error(self, win_error: int | str) -> codes.Ending | None:
+        """What a WinError number of a failed DLL load says."""
+        return codes.loader_error(self.signals, win_error)
+
+    @property
+    def _capabilities(self) -> Table:
+        found: Table = self.gpus.get("capabilities", {})
+        return found
+
+
+def _mapping(stem: str, value: object) -> Table:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"table {stem} is no mapping")
+    return value
