@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 from gpuhelp.kb.evaluation import TABLE_FUNCTIONS
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.matching.failure import UnknownFailure, describe, failure_lines
-from gpuhelp.matching.questions import FLOOR, Route, looks_like_question, route
-from gpuhelp.matching.surroundings import enrich
+from gpuhelp.matching.surroundings import enriched
 from gpuhelp.matching.symptoms import Match, find_symptoms
-from gpuhelp.matching.view import View
+from gpuhelp.matching.view import Row, View
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reading.evidence import Evidence, Source
 from gpuhelp.reading.read import read
@@ -27,6 +26,7 @@ from gpuhelp.reasoning.incidents import Candidate, rank
 from gpuhelp.reasoning.judge import names_wanted
 
 if TYPE_CHECKING:
+    from gpuhelp.matching.questions import Route
     from gpuhelp.probes.runner import Observation, ProbeReport
 
 Observe = Callable[[Iterable[str], Evidence], "Observation"]
@@ -95,7 +95,7 @@ def diagnose_texts(
     known = facts if isinstance(facts, Facts) else Facts.of(facts or {}, "given")  # type: ignore[arg-type]
     observed, reports = _observe(candidates, evidence, known, probes, knowledge)
     findings = tuple(
-        finding_of(item, evidence, knowledge.entry(item.signature.id), observed, _Functions(knowledge))
+        finding_of(item, evidence, knowledge.entry(item.signature.id), observed, TableFunctions(knowledge))
         for item in candidates
     )
     return Diagnosis(
@@ -138,13 +138,22 @@ def _candidates(
         if not matches:
             matches, nearest = _asked(views, failing, knowledge)
     captures = knowledge.rows("captures")
-    return rank((enrich(match, views[match.document], captures) for match in matches), signatures), nearest
+    ranked = rank(matches, signatures)
+    return tuple(_enriched(candidate, views, captures) for candidate in ranked), nearest
+
+
+def _enriched(candidate: Candidate, views: tuple[View, ...], captures: tuple[Row, ...]) -> Candidate:
+    """The candidate with what stands around its first place; the others say what they say themselves."""
+    first, *others = candidate.matches
+    return replace(candidate, matches=(enriched(first, views[first.document], captures), *others))
 
 
 def _asked(
     views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase
 ) -> tuple[tuple[Match, ...], tuple[Route, ...]]:
     """The entry a question is about, and the next ones; for an unknown failure only the nearest entries."""
+    from gpuhelp.matching.questions import FLOOR, looks_like_question, route
+
     text = "\n".join(line.text for view in views for line in view.document.lines)
     is_question = looks_like_question(text) and not any(view.document.errors for view in views)
     if not (is_question or failing):
@@ -189,7 +198,7 @@ def _status(findings: tuple[Finding, ...], failing: Places) -> Status:
     return Status.UNKNOWN if failing else Status.HEALTHY
 
 
-class _Functions(Mapping[str, Callable[..., object]]):
+class TableFunctions(Mapping[str, Callable[..., object]]):
     """The table look-ups of expressions; tables are read when the first one is called for."""
 
     def __init__(self, knowledge: KnowledgeBase) -> None:

@@ -25,7 +25,13 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(argv: Sequence[str], words: Words) -> argparse.Namespace:
     """The options. Raises InputError, one line, for a command line that is not understood."""
-    return _parser(words).parse_args(_with_command(list(argv)))
+    command, rest = _command_of(list(argv))
+    if command is None:
+        return _overview(words).parse_args(rest)
+    parser = _Parser(prog=f"gpuhelp {command}", description=words(f"help.{command}"), allow_abbrev=False)
+    parser.set_defaults(command=command)
+    _COMMAND_OPTIONS[command](parser, words)
+    return parser.parse_intermixed_args(rest)
 
 
 def language_asked(argv: Sequence[str]) -> str:
@@ -38,8 +44,11 @@ def language_asked(argv: Sequence[str]) -> str:
     return ""
 
 
-def _with_command(argv: list[str]) -> list[str]:
-    """The same arguments with the subcommand first: `diagnose` unless one is named before any file."""
+def _command_of(argv: list[str]) -> tuple[str | None, list[str]]:
+    """The subcommand, and the arguments without it: `diagnose` unless one is named before any file.
+
+    None where the person asks about the program as a whole.
+    """
     skip = False
     for index, part in enumerate(argv):
         if skip:
@@ -47,23 +56,28 @@ def _with_command(argv: list[str]) -> list[str]:
         elif part in _WITH_VALUE:
             skip = True
         elif part in ("--help", "-h", "--version"):
-            return argv
+            return None, argv
         elif not part.startswith("-") or part in ("-", "--"):
             if part in COMMANDS:
-                return [part, *argv[:index], *argv[index + 1 :]]
+                return part, [*argv[:index], *argv[index + 1 :]]
             break
-    return ["diagnose", *argv]
+    return "diagnose", argv
 
 
-def _parser(words: Words) -> argparse.ArgumentParser:
+def _overview(words: Words) -> argparse.ArgumentParser:
+    """The parser that only answers --help and --version."""
     from gpuhelp import __version__
 
-    parser = _Parser(prog="gpuhelp", description=words("help.program"), epilog=words("help.exit"), allow_abbrev=False)
+    listed = "\n".join(f"  {name:<10}{words('help.' + name)}" for name in COMMANDS)
+    parser = _Parser(
+        prog="gpuhelp",
+        usage="gpuhelp [COMMAND] [OPTIONS] [FILE...]",
+        description=f"{words('help.program')}\n\n{listed}\n\n{words('help.more')}",
+        epilog=words("help.exit"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     parser.add_argument("--version", action="version", version=f"gpuhelp {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for name in COMMANDS:
-        command = commands.add_parser(name, help=words(f"help.{name}"), description=words(f"help.{name}"), allow_abbrev=False)
-        _COMMAND_OPTIONS[name](command, words)
     return parser
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gpuhelp.kb import regexes
 from gpuhelp.kb.compile import Messages, compile_entry
 from gpuhelp.kb.entry import Record
+from gpuhelp.kb.expressions import ExpressionError, parse_expression
 from gpuhelp.kb.load import SourceFile, sections_of
 from gpuhelp.kb.problems import KnowledgeError, Problem
 from gpuhelp.kb.yaml_source import Document, read_document
@@ -80,6 +81,8 @@ def _check_id(record: Record, stem: str, document: Document, others: dict[str, R
 def _table(stem: str, document: Document, problems: list[Problem]) -> Any:
     """A table's data; rows that are patterns are made ready for the scan."""
     problems += document.problems
+    if stem == "checks" and isinstance(document.data, dict):
+        return [_check_row(row, document, ("checks", i), problems) for i, row in enumerate(document.data["checks"])]
     if stem not in PATTERN_TABLES or not isinstance(document.data, dict):
         return document.data
     key = PATTERN_TABLES[stem]
@@ -97,6 +100,14 @@ def _ready_row(row: Record, document: Document, where: tuple[str | int, ...], pr
     except regexes.RegexError as error:
         problems.append(document.problem(where, str(error)))
         return {}
+
+
+def _check_row(row: Record, document: Document, where: tuple[str | int, ...], problems: list[Problem]) -> Record:
+    try:
+        return {**row, "when": parse_expression(row["when"])}
+    except ExpressionError as error:
+        problems.append(document.problem((*where, "when"), str(error)))
+        return row
 
 
 def _kept(row: Record) -> Record:

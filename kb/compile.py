@@ -9,19 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gpuhelp.kb import regexes
-from gpuhelp.kb.entry import LANGUAGES, Record
+from gpuhelp.kb.entry import CAPTURED_NAMES, LANGUAGES, Record
 from gpuhelp.kb.evaluation import Node
 from gpuhelp.kb.expressions import ExpressionError, parse_expression, parse_template
 from gpuhelp.kb.problems import Problem
 from gpuhelp.kb.schema_check import check_entry, check_translation
 from gpuhelp.kb.yaml_source import Document, Path
-
-CAPTURED_NAMES = frozenset(
-    "requested capacity free allocated reserved gpu_index gpu_name compute_capability supported_archs driver_version"
-    " cuda_driver cuda_runtime torch_version library symbol rank world_size collective timeout_ms exit_code signal xid pci"
-    " port dtype_expected dtype_found device_a device_b error_code user_frame".split()
-)
-"""The contract's names of values that stand in a text."""
 
 Messages = Mapping[str, Any]
 """tables/messages.yaml: wording families that several entries share."""

@@ -16,6 +16,12 @@ Record = dict[str, Any]
 """Plain data, as it stands in the cache."""
 
 LANGUAGES = ("en", "ko")
+CAPTURED_NAMES = frozenset(
+    "requested capacity free allocated reserved gpu_index gpu_name compute_capability supported_archs driver_version"
+    " cuda_driver cuda_runtime torch_version library symbol rank world_size collective timeout_ms exit_code signal xid"
+    " pci port dtype_expected dtype_found device_a device_b error_code user_frame".split()
+)
+"""The contract's names of values that stand in a text."""
 LAYERS = (
     "code", "framework", "library", "runtime", "driver", "hardware", "container", "host", "distributed",
 )  # fmt: skip
@@ -119,6 +125,8 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
+    """Where a claim of the entry can be checked."""
+
     url: str
     claim: str
 

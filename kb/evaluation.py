@@ -53,6 +53,13 @@ def render(segments: Iterable[Node], lookup: Lookup, functions: Functions | None
     return _Evaluator(lookup, functions or {}).text(segments)
 
 
+def render_whole(segments: Iterable[Node], lookup: Lookup, functions: Functions | None = None) -> str | None:
+    """Like render, but None if any value in the text is not known."""
+    evaluator = _Evaluator(lookup, functions or {})
+    text = evaluator.text(segments)
+    return None if evaluator.met_unknown else text
+
+
 def parse_bytes(text: object) -> int | Unknown:
     """Bytes of a size as programs print it: '2.00 GiB', '512MiB', '20.94 GB', '150 bytes', 150."""
     if isinstance(text, (int, float)) and not isinstance(text, bool):
@@ -167,7 +174,7 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
 """Functions that need nothing but their arguments."""
 
 TABLE_FUNCTIONS = frozenset(
-    {"torch_index", "wheel_archs", "minimum_driver", "compute_capability_of", "arch_runs_on", "cuda_api_of_driver"}
+    {"torch_index", "wheel_archs", "minimum_driver", "compute_capability_of", "arch_runs_on", "cuda_api_of_driver", "driver_runs"}
 )
 """Functions the caller brings: look-ups in kb/tables. None from one means that the table does not say."""
 
@@ -226,6 +233,7 @@ class _Evaluator:
     def __init__(self, lookup: Lookup, functions: Functions) -> None:
         self.lookup = lookup
         self.functions = functions
+        self.met_unknown = False
 
     def value(self, node: Node) -> object:
         return getattr(self, f"_{node[0]}")(*node[1:])
@@ -236,7 +244,9 @@ class _Evaluator:
             if kind == "text":
                 parts.append(rest[0])
             elif kind == "out":
-                parts.append(_shown(self.value(rest[0])))
+                value = self.value(rest[0])
+                self.met_unknown = self.met_unknown or isinstance(value, Unknown)
+                parts.append(_shown(value))
             else:
                 chosen = rest[1] if _truth(self.value(rest[0])) is True else rest[2]
                 parts.append(self.text(chosen))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gpuhelp.kb.compile import CAPTURED_NAMES, untranslated
-from gpuhelp.kb.entry import Entry, Pattern, Signature
+from gpuhelp.kb.compile import untranslated
+from gpuhelp.kb.entry import CAPTURED_NAMES, Entry, Pattern, Signature
 from gpuhelp.kb.expressions import names_in
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.kb.problems import Problem

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Any
 
 from gpuhelp.kb.entry import Entry, Record, Signature, entry_from, signature_from
 from gpuhelp.kb.problems import KnowledgeError, Problem
-from gpuhelp.kb.store import FORMAT, Store, pack, read_cached, unpack, write_cached
+from gpuhelp.kb.store import FORMAT, Store, checksum, pack, read_cached, unpack, write_cached
 
 SHIPPED = Path(__file__).resolve().parent
 _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
@@ -117,11 +116,11 @@ def _extra_files(root: Path) -> Iterator[SourceFile]:
 
 
 def _key(files: tuple[SourceFile, ...]) -> str:
-    digest = hashlib.blake2b(f"format {FORMAT}".encode(), digest_size=16)
+    parts: list[bytes] = []
     for file in files:
-        digest.update(f"\0{file.path}\0{len(file.content)}\0".encode("utf-8", "surrogateescape"))
-        digest.update(file.content)
-    return digest.hexdigest()
+        parts.append(f"\0{file.path}\0{len(file.content)}\0".encode("utf-8", "surrogateescape"))
+        parts.append(file.content)
+    return checksum(b"".join(parts), f"format {FORMAT}")
 
 
 def _compile(files: tuple[SourceFile, ...]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,15 +44,35 @@ def given_facts(options: argparse.Namespace) -> Facts:
 
 def observer_of(options: argparse.Namespace, terminal: Terminal) -> Observe | None:
     """How findings get their facts: from this machine, or not at all with --no-probes or --env."""
-    if options.no_probes or options.env:
-        return None
+    return None if options.no_probes or options.env else look_of(options, terminal)
+
+
+def look_of(options: argparse.Namespace, terminal: Terminal) -> Observe:
+    """A look at this machine; with --no-probes or --env one that reports every probe as skipped."""
 
     def look(wanted: Iterable[str], evidence: Evidence) -> Observation:
-        from gpuhelp.probes.runner import observe
+        from gpuhelp.probes.runner import observe, skip
 
-        return observe(wanted, machine_of(options, terminal, evidence), limit_s=options.probe_timeout)
+        if options.no_probes or options.env:
+            return skip(wanted, "--no-probes" if options.no_probes else "--env")
+        seen = observe(wanted, machine_of(options, terminal, evidence), limit_s=options.probe_timeout)
+        return seen if options.python else _of_this_job(seen, evidence)
 
     return look
+
+
+def _of_this_job(seen: Observation, evidence: Evidence) -> Observation:
+    """Without what was read of an interpreter that cannot be the job's: the log shows PyTorch, and it has none."""
+    installed = seen.facts.get("torch.installed")
+    if installed is None or installed.value is not False or not any(map(_shows_torch, _paths_in(evidence))):
+        return seen
+    foreign = ("torch.", "packages.", "python.")
+    kept = Facts({name: fact for name, fact in seen.facts.items() if not name.startswith(foreign)})
+    return replace(seen, facts=kept)
+
+
+def _shows_torch(path: str) -> bool:
+    return "-packages/torch/" in path.replace("\\", "/")
 
 
 def machine_of(options: argparse.Namespace, terminal: Terminal, evidence: Evidence = ()) -> Machine:

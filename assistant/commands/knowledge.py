@@ -22,7 +22,7 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
         return ExitCode.NO_FAILURE
     if options.action == "lint":
         from gpuhelp.kb.lint import lint
-        from gpuhelp.probes.facts import is_fact_name
+        from gpuhelp.probes.names import is_fact_name
 
         faults = tuple(str(problem) for problem in lint(knowledge, chosen, is_fact_name))
     else:

@@ -18,6 +18,10 @@ FLOOR = 0.42
 """Below this agreement (0..1) the honest answer is "not sure". Chosen on questions that were not in any entry."""
 _TYPO_AGREEMENT = 84.0
 _LONGEST_QUESTION = 1500
+_MOST_LINES = 8
+_HANGUL = re.compile(r"[가-힣]")
+_PERSONAL = frozenset("i i'm my me we our why how what which when should can does do my is it the a but after still want help".split())
+"""Small words of people; an error line of a program holds one of them at most."""
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*|\d+(?:\.\d+)*[a-z]*|[가-힣]+")
 _KOREAN_ENDING = re.compile(
     r"(?:이에요|이예요|입니다|인데요|이라고|라고|에서는|에서|으로|부터|까지|에게|이랑|하고|처럼|보다|이나|은요|는데|는데요"
@@ -40,9 +44,12 @@ class Route:
 
 
 def looks_like_question(text: str) -> bool:
-    """True for a short text in a person's own words: no traceback, few lines."""
+    """True for a short text in a person's own words: few lines, and words that programs do not print."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
-    return 0 < len(lines) <= 8 and len(text) <= _LONGEST_QUESTION and "Traceback (most recent" not in text
+    if not 0 < len(lines) <= _MOST_LINES or len(text) > _LONGEST_QUESTION:
+        return False
+    said = set(re.findall(r"[a-z']+", text.lower()))
+    return "?" in text or bool(_HANGUL.search(text)) or len(said & _PERSONAL) >= 2
 
 
 def route(text: str, questions: Questions) -> tuple[Route, ...]:

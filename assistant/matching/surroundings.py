@@ -14,7 +14,7 @@ _WINDOW_LINES = 60
 Row = Mapping[str, Any]
 
 
-def enrich(match: Match, view: View, captures: Iterable[Row]) -> Match:
+def enriched(match: Match, view: View, captures: Iterable[Row]) -> Match:
     """The match with values that stand near it, where its own pattern did not capture that name."""
     captured = dict(match.captured)
     rank = view.document.lines[match.first].wrapping.rank
@@ -22,7 +22,7 @@ def enrich(match: Match, view: View, captures: Iterable[Row]) -> Match:
         captured.setdefault("rank", rank)
     places = _places(match, view)
     for row in captures:
-        if row["name"] not in captured:
+        if row["name"] not in captured and _may_stand(row, view):
             value = _nearest(row, places)
             if value:
                 captured[row["name"]] = value
@@ -30,6 +30,11 @@ def enrich(match: Match, view: View, captures: Iterable[Row]) -> Match:
     if frame is not None:
         captured.setdefault("user_frame", frame.place)
     return replace(match, captured=captured)
+
+
+def _may_stand(row: Row, view: View) -> bool:
+    """False if no literal that the row needs stands anywhere: then its expression is not even compiled."""
+    return not row["anchors"] or any(view.holds(anchor) for anchor in row["anchors"])
 
 
 def _places(match: Match, view: View) -> dict[str, str]:

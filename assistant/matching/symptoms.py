@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
-from gpuhelp.kb.entry import Guard, Pattern, Signature
+from gpuhelp.kb.entry import CAPTURED_NAMES, Guard, Pattern, Signature
 from gpuhelp.kb.evaluation import Unknown, evaluate, truth
 from gpuhelp.kb.regexes import squash
 from gpuhelp.matching.view import View, regex
@@ -53,9 +53,14 @@ def find_symptoms(views: Iterable[View], signatures: Iterable[Signature]) -> tup
     found: list[Match] = []
     for signature in signatures:
         matches = [m for number, view in enumerate(views) for m in _of_signature(signature, number, view)]
-        if matches and not any(_guarded(guard, view) for guard in signature.unless for view in views):
+        if matches and not ruled_out(signature, views):
             found += matches
     return tuple(found)
+
+
+def ruled_out(signature: Signature, views: Iterable[View]) -> bool:
+    """True if one of the entry's guards stands anywhere in the documents."""
+    return any(_guarded(guard, view) for view in views for guard in signature.unless)
 
 
 def _of_signature(signature: Signature, number: int, view: View) -> Iterator[Match]:
@@ -100,7 +105,7 @@ def _groups(found: Any) -> dict[str, str]:
 def _judged(signature: Signature, pattern: Pattern, number: int, hit: _Hit, view: View) -> Match | None:
     """The match, unless a guard or the pattern's `where` speaks against it."""
     around = hit.said or view.stretch(hit.first, hit.last)
-    if any(_guards_text(guard, around) for guard in pattern.unless):
+    if any(speaks_against(guard, around) for guard in pattern.unless):
         return None
     values: dict[str, object] = dict(hit.groups)
     for name, node in pattern.let:
@@ -117,8 +122,8 @@ def _judged(signature: Signature, pattern: Pattern, number: int, hit: _Hit, view
         last=hit.last,
         kind=pattern.kind,
         label=pattern.label,
-        captured={n: " ".join(v.split()) for n, v in values.items() if isinstance(v, str) and not n.endswith("_text")},
-        derived={name: value for name, value in values.items() if not isinstance(value, str)},
+        captured={n: " ".join(v.split()) for n, v in values.items() if n in CAPTURED_NAMES and isinstance(v, str)},
+        derived={name: value for name, value in values.items() if name not in CAPTURED_NAMES},
         tells={name: value for name, value in told.items() if not isinstance(value, Unknown)},
         warning=pattern.warning,
     )
@@ -135,7 +140,8 @@ def _guarded(guard: Guard, view: View) -> bool:
     return regex(guard.regex).search(view.text) is not None
 
 
-def _guards_text(guard: Guard, text: str) -> bool:
+def speaks_against(guard: Guard, text: str) -> bool:
+    """True if the guard stands in these lines."""
     if guard.literal:
         return guard.literal in squash(text)
     return regex(guard.regex).search(text) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from gpuhelp.kb.entry import Signature
@@ -56,12 +56,22 @@ def _place(match: Match) -> tuple[int, int, int]:
 def _grouped(matches: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
     """Matches by entry, in the order of places; patterns that hit the same lines count once, the richer first."""
     grouped: dict[str, dict[tuple[int, int], Match]] = {}
-    for match in sorted(matches, key=lambda m: (_place(m), -len(m.captured), m.warning)):
+    for match in sorted(matches, key=lambda m: (m.document, m.first, -len(m.captured), m.warning, m.label)):
         places = grouped.setdefault(match.entry, {})
         place = match.document, match.first
-        if place not in places:
-            places[place] = match
+        places[place] = _joined(places[place], match) if place in places else match
     return {entry: tuple(places.values()) for entry, places in grouped.items()}
+
+
+def _joined(richer: Match, other: Match) -> Match:
+    """Two patterns that hit the same line: one place, with what both captured."""
+    return replace(
+        richer,
+        captured={**other.captured, **richer.captured},
+        derived={**other.derived, **richer.derived},
+        tells={**other.tells, **richer.tells},
+        warning=richer.warning and other.warning,
+    )
 
 
 def _without_generic(
@@ -112,9 +122,9 @@ def _key(
     matches = entries[entry]
     signature = by_id[entry]
     return (
+        all(match.warning for match in matches) and not reach[entry],
         signature.fallback,
         _is_consequence(entry, reach),
-        all(match.warning for match in matches) and not reach[entry],
         signature.layer != "hardware",
         -max(match.strength for match in matches),
         _place(matches[0]),

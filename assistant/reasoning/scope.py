@@ -37,12 +37,22 @@ def scope_of(
     facts: Facts, captured: Mapping[str, str], derived: Mapping[str, object], functions: Functions
 ) -> Scope:
     """The scope of a finding: the GPU it speaks of is picked from the facts and completed from the text."""
+    functions = _for_this_machine(functions, facts)
     gpus = facts.get("gpus")
     known = gpus.value if gpus is not None and isinstance(gpus.value, (list, tuple)) else ()
     gpu = {**_from_text(captured, functions), **_pick(known, captured, facts)}
     gpu = {**gpu, **_completed(gpu, functions)}
     gpu.update(_told(facts))
     return Scope(facts, {**derived, **captured, **_names(facts)}, gpu, functions)
+
+
+def _for_this_machine(functions: Functions, facts: Facts) -> Functions:
+    """The look-ups of wheels with what is known of this machine's Python and platform."""
+    told = {"python_version": facts.get("python.version"), "platform": facts.get("os.platform")}
+    known = {name: fact.value for name, fact in told.items() if fact is not None}
+    if not known or "torch_index" not in functions:
+        return functions
+    return {**functions, "torch_index": lambda sm, api: functions["torch_index"](sm, api, **known)}
 
 
 def _names(facts: Facts) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuhelp.kb.evaluation import format_bytes, render
+from gpuhelp.kb.evaluation import format_bytes, render_whole
 from gpuhelp.reasoning.judge import Judgement, Used, Verdict
 from gpuhelp.reasoning.scope import Scope
 
@@ -17,8 +17,8 @@ def reasons_of(judgement: Judgement, scope: Scope, language: str) -> tuple[str, 
         Verdict.LIKELY: cause.because,
         Verdict.RULED_OUT: cause.refuted,
     }.get(judgement.verdict)
-    told = render(text.of(language), scope.lookup, scope.functions).strip() if text is not None else ""
-    sentences = [told] if told and "<" not in told else []
+    told = render_whole(text.of(language), scope.lookup, scope.functions) if text is not None else None
+    sentences = (told.strip(),) if told else ()
     return (*sentences, *(shown(used) for used in judgement.used))
 
 

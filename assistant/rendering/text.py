@@ -1,0 +1,256 @@
+"""A diagnosis as rows for a terminal, section by section; the chat tells the same sections. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gpuhelp.diagnosis import Diagnosis, Status
+from gpuhelp.kb.entry import Fix
+from gpuhelp.kb.load import KnowledgeBase
+from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
+from gpuhelp.rendering.reasons import reasons_of
+from gpuhelp.rendering.stack import stack_row
+from gpuhelp.reasoning.findings import Finding
+from gpuhelp.reasoning.fixes import fitting, tell
+from gpuhelp.reasoning.judge import Judgement, Verdict
+from gpuhelp.words import Words
+
+_MARKS = {
+    Verdict.CONFIRMED: ("✔", "good"),
+    Verdict.LIKELY: ("●", "likely"),
+    Verdict.POSSIBLE: ("○", ""),
+    Verdict.UNKNOWN: ("?", ""),
+    Verdict.RULED_OUT: ("✘", "dim"),
+}
+_SHOWN_EVIDENCE = 3
+_SHOWN_FIXES = 3
+_LONGEST_QUOTE = 400
+_LONGEST_REASON = 200
+
+
+def diagnosis_rows(
+    diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase, *, everything: bool = False
+) -> tuple[Row, ...]:
+    """The whole answer."""
+    if diagnosis.status is Status.HEALTHY:
+        lines = sum(source.line_count for source in diagnosis.sources)
+        return (row(words("healthy", lines=lines)),)
+    if not diagnosis.findings:
+        return (*unknown_rows(diagnosis, words), *nearest_rows(diagnosis, words, knowledge))
+    first, *others = diagnosis.findings
+    rows = [
+        *headline_rows(first, words),
+        *evidence_rows(first, words),
+        *captured_rows(first, words),
+        *machine_rows(diagnosis, words),
+        *cause_rows(first, words, everything=everything),
+        *fixes_rows(first, words, everything=everything),
+    ]
+    if others:
+        rows += others_rows(others, words, everything=everything)
+    rows += question_rows(first, words)
+    rows += reference_rows(first, words)
+    return tuple(rows)
+
+
+def headline_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
+    """What it is, in which layer, how sure, and what it means."""
+    language = words.language
+    sure = words("confidence", percent=round(finding.confidence * 100))
+    return (
+        row(Span("■ ", "mark"), Span(finding.entry.title.of(language), "title"), hang=2),
+        row(Span(f"{finding.entry.id} · {words('layer.' + finding.entry.layer)} · {sure}", "dim"), indent=2),
+        stack_row(finding.entry.layer, words),
+        BLANK,
+        *(row(paragraph, indent=2) for paragraph in _paragraphs(finding.entry.summary.of(language))),
+    )
+
+
+def evidence_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
+    """The lines that show it."""
+    rows = [BLANK, _heading(words("evidence"))]
+    for line in finding.evidence[:_SHOWN_EVIDENCE]:
+        rank = f" {words('rank', rank=line.rank)}" if line.rank else ""
+        place = Span(f"{line.source}:{line.line}{rank}  ", "dim")
+        rows.append(row(place, Span(clip(line.text.strip(), _LONGEST_QUOTE), "quote"), indent=2, hang=2))
+    more = finding.occurrences - min(len(finding.evidence), _SHOWN_EVIDENCE)
+    if more > 0:
+        rows.append(row(Span(words("more_places", count=more), "dim"), indent=2))
+    return tuple(rows)
+
+
+def captured_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
+    """The values that stand in the text."""
+    if not finding.captured:
+        return ()
+    values = " · ".join(f"{name} {clip(value, 80)}" for name, value in sorted(finding.captured.items()))
+    return (row(Span(words("in_the_text") + "  ", "dim"), values, indent=2, hang=2),)
+
+
+def machine_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
+    """Which looks at the machine failed, and why: not having looked is not the same as being fine."""
+    failed = [report for report in diagnosis.probes if report.status.value in ("timeout", "error", "unavailable")]
+    if not failed:
+        return ()
+    rows = [BLANK, _heading(words("not_looked"))]
+    for report in failed:
+        state = words(f"probe.{report.status.value}")
+        rows.append(row(Span(f"{report.id}  ", "name"), f"{state}: {report.detail}", indent=2, hang=2))
+    return tuple(rows)
+
+
+def cause_rows(
+    finding: Finding, words: Words, *, everything: bool = False, folded: str = "ruled_out_folded"
+) -> tuple[Row, ...]:
+    """Every cause with its verdict and why; those ruled out fold into one line unless all are asked for.
+
+    `folded` is the key of that line: it says how to see them.
+    """
+    rows = [BLANK, _heading(words("causes"))]
+    hidden = 0
+    for judgement in finding.judgements:
+        if judgement.verdict is Verdict.RULED_OUT and not everything:
+            hidden += 1
+            continue
+        rows += _cause(finding, judgement, words)
+    if hidden:
+        rows.append(row(Span(words(folded, count=hidden), "dim"), indent=2))
+    return tuple(rows)
+
+
+def _cause(finding: Finding, judgement: Judgement, words: Words) -> Iterator[Row]:
+    mark, style = _MARKS[judgement.verdict]
+    verdict = words(f"verdict.{judgement.verdict.value}")
+    title = judgement.cause.title.of(words.language)
+    yield row(Span(f"{mark} {verdict}  ", style), title, indent=2, hang=4)
+    for reason in reasons_of(judgement, finding.scope, words.language):
+        yield row(Span(clip(reason, _LONGEST_REASON), "dim"), indent=6)
+    if judgement.missing and judgement.verdict is not Verdict.CONFIRMED:
+        yield row(Span(words("would_decide", names=", ".join(judgement.missing)), "dim"), indent=6)
+
+
+Numbered = tuple[int, Judgement, Fix]
+
+
+def numbered_fixes(finding: Finding) -> tuple[Numbered, ...]:
+    """The fixes of every cause that is not ruled out, best supported first, each once, counted from 1."""
+    seen: set[str] = set()
+    found: list[tuple[Judgement, Fix]] = []
+    for judgement in finding.judgements:
+        if judgement.verdict is Verdict.RULED_OUT:
+            continue
+        for fix in fitting(judgement.cause, finding.scope):
+            if fix.id not in seen:
+                seen.add(fix.id)
+                found.append((judgement, fix))
+    return tuple((number, *pair) for number, pair in enumerate(found, 1))
+
+
+def fixes_rows(finding: Finding, words: Words, *, everything: bool = False) -> tuple[Row, ...]:
+    """The first fixes in full, the rest by title."""
+    numbered = numbered_fixes(finding)
+    if not numbered:
+        return ()
+    full = len(numbered) if everything else _SHOWN_FIXES
+    rows = [BLANK, _heading(words("fixes"))]
+    for one in numbered[:full]:
+        rows += fix_rows(one, finding, words)
+    for number, _, fix in numbered[full:]:
+        rows.append(row(Span(f"{number}  ", "name"), tell(fix, finding.scope, words.language).title, indent=2, hang=4))
+    return tuple(rows)
+
+
+def fix_rows(numbered: Numbered, finding: Finding, words: Words) -> tuple[Row, ...]:
+    """One fix: what, how risky, the commands, how to undo it, and what shows that it worked."""
+    number, _, fix = numbered
+    told = tell(fix, finding.scope, words.language)
+    rows = [
+        row(Span(f"{number}  ", "name"), Span(told.title, "title"), Span(f"  [{words('risk.' + told.risk)}]", "dim"), indent=2, hang=4)
+    ]
+    if told.explain:
+        rows += [row(paragraph, indent=6) for paragraph in _paragraphs(told.explain)]
+    rows += [row(Span(f"$ {command}", "command"), indent=6, whole=True) for command in told.commands]
+    if told.code:
+        rows += [row(Span(line, "command"), indent=6, whole=True) for line in told.code.split("\n")]
+    rows.append(_labelled(words("undo"), told.undo))
+    rows.append(row(Span(f"{words('proof')}  ", "dim"), Span(told.proof), indent=6, whole=True))
+    rows.append(_labelled(words("expect"), told.expect))
+    return tuple(rows)
+
+
+def others_rows(findings: Iterable[Finding], words: Words, *, everything: bool = False) -> tuple[Row, ...]:
+    """The other findings, one line each; in full where all is asked for."""
+    rows = [BLANK, _heading(words("also"))]
+    for finding in findings:
+        where = finding.evidence[0]
+        rows.append(
+            row(
+                Span(f"{words('role.' + finding.role.value)}  ", "dim"),
+                Span(finding.entry.title.of(words.language)),
+                Span(f"  {finding.entry.id}, {where.source}:{where.line}", "dim"),
+                indent=2,
+                hang=2,
+            )
+        )
+        if everything:
+            rows += [*cause_rows(finding, words, everything=True), *fixes_rows(finding, words, everything=True)]
+    return tuple(rows)
+
+
+def question_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
+    """What the person could tell that would decide between causes."""
+    asks = [
+        judgement.cause.ask.text.of(words.language)
+        for judgement in finding.judgements
+        if judgement.cause.ask is not None and judgement.verdict not in (Verdict.CONFIRMED, Verdict.RULED_OUT)
+    ]
+    if not asks:
+        return ()
+    return (BLANK, _heading(words("ask")), *(row("- ", ask, indent=2, hang=2) for ask in dict.fromkeys(asks)))
+
+
+def reference_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
+    """Where the statements can be checked."""
+    urls = [reference.url for reference in finding.entry.references]
+    return (BLANK, _heading(words("references")), *(row(Span(url, "dim"), indent=2, whole=True) for url in urls))
+
+
+def unknown_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
+    """A failure that no entry knows: what stands in the text, and nothing made up."""
+    rows = [row(Span("■ ", "mark"), Span(words("unknown.title"), "title"))]
+    failure = diagnosis.failure
+    if failure is not None:
+        if failure.exception:
+            text = f"{failure.exception}: {failure.message}" if failure.message else failure.exception
+            rows.append(_labelled(words("unknown.exception"), clip(" ".join(text.split()), _LONGEST_QUOTE), indent=2))
+        if failure.user_frame:
+            rows.append(_labelled(words("unknown.frame"), failure.user_frame, indent=2))
+        line = f"{failure.source}:{failure.line}  {clip(failure.text.strip(), _LONGEST_QUOTE)}"
+        rows.append(_labelled(words("unknown.line"), line, indent=2))
+    rows += [BLANK, row(words("unknown.what_now"), indent=2)]
+    return tuple(rows)
+
+
+def nearest_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -> tuple[Row, ...]:
+    """The entries that come nearest, as suggestions."""
+    if not diagnosis.nearest:
+        return ()
+    rows = [BLANK, _heading(words("nearest"))]
+    for route in diagnosis.nearest:
+        title = knowledge.entry(route.entry).title.of(words.language)
+        rows.append(row(Span(f"{route.entry}  ", "name"), title, indent=2, hang=2))
+    return tuple(rows)
+
+
+def _heading(text: str) -> Row:
+    return row(Span(text, "heading"))
+
+
+def _labelled(label: str, text: str, indent: int = 6) -> Row:
+    return row(Span(f"{label}  ", "dim"), text, indent=indent, hang=2)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Paragraphs with their line breaks taken out: the terminal decides where lines end."""
+    for paragraph in text.strip().split("\n\n"):
+        yield " ".join(paragraph.split())
