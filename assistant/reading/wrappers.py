@@ -133,7 +133,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 
 def _told(found: re.Match[str], known: Wrapping) -> Wrapping:
-    new = {name: value for name, value in found.groupdict().items() if value}
+    new = {name: value for name, value in found.groupdict().items() if value and not getattr(known, name)}
     return replace(known, **new) if new else known
 
 
