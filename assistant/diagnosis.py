@@ -126,7 +126,7 @@ def _candidates(
     views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase
 ) -> tuple[tuple[Candidate, ...], tuple[Route, ...]]:
     """Candidates by exact patterns, else by fuzzy ones, else by the question asked; and the nearest entries."""
-    signatures = knowledge.signatures
+    signatures = knowledge.signatures_near(lambda literal: any(view.holds(literal) for view in views))
     fallbacks = {signature.id for signature in signatures if signature.fallback}
     matches = find_symptoms(views, signatures)
     nearest: tuple[Route, ...] = ()
@@ -134,8 +134,10 @@ def _candidates(
         if failing:
             from gpuhelp.matching.fuzzy import find_fuzzy
 
+            signatures = knowledge.signatures
             matches += find_fuzzy(views, signatures, failing)
         if not matches:
+            signatures = knowledge.signatures
             matches, nearest = _asked(views, failing, knowledge)
     captures = knowledge.rows("captures")
     ranked = rank(matches, signatures)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import NoReturn
 
 from gpuhelp.errors import InputError
 from gpuhelp.words import Words
 
 COMMANDS = ("diagnose", "explain", "check", "env", "kb", "chat")
+_HELP_COLUMNS = 88
+"""Given, since argparse would otherwise load shutil at every start to ask for the terminal's width."""
 _WITH_VALUE = frozenset(
     {"--format", "--lang", "--env", "--python", "--kb", "--color", "--probe-timeout", "--width"}
 )
@@ -28,7 +31,12 @@ def parse(argv: Sequence[str], words: Words) -> argparse.Namespace:
     command, rest = _command_of(list(argv))
     if command is None:
         return _overview(words).parse_args(rest)
-    parser = _Parser(prog=f"gpuhelp {command}", description=words(f"help.{command}"), allow_abbrev=False)
+    parser = _Parser(
+        prog=f"gpuhelp {command}",
+        description=words(f"help.{command}"),
+        allow_abbrev=False,
+        formatter_class=partial(argparse.HelpFormatter, width=_HELP_COLUMNS),
+    )
     parser.set_defaults(command=command)
     _COMMAND_OPTIONS[command](parser, words)
     return parser.parse_intermixed_args(rest)

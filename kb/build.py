@@ -10,7 +10,8 @@ from gpuhelp.kb import regexes
 from gpuhelp.kb.compile import Messages, compile_entry
 from gpuhelp.kb.entry import Record
 from gpuhelp.kb.expressions import ExpressionError, parse_expression
-from gpuhelp.kb.load import SourceFile, sections_of
+from gpuhelp.kb.files import SourceFile
+from gpuhelp.kb.load import sections_of
 from gpuhelp.kb.problems import KnowledgeError, Problem
 from gpuhelp.kb.yaml_source import Document, read_document
 

@@ -7,35 +7,50 @@ unknown stays unknown and remembers which names would decide it. "Could not look
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+from gpuhelp.kb.values import (
+    FILTERS,
+    FUNCTIONS,
+    LONGEST_TEXT,
+    ODD_VALUES,
+    TABLE_FUNCTIONS,
+    TESTS,
+    Unknown,
+    add,
+    attribute_of,
+    contains,
+    equal,
+    format_bytes,
+    on_numbers,
+    parse_bytes,
+    shown,
+    unknown_of,
+)
+
+__all__ = [
+    "FILTERS",
+    "FUNCTIONS",
+    "TABLE_FUNCTIONS",
+    "TESTS",
+    "Functions",
+    "Lookup",
+    "Node",
+    "Unknown",
+    "evaluate",
+    "format_bytes",
+    "parse_bytes",
+    "render",
+    "render_whole",
+    "truth",
+]
 
 Node = Any
 """A nested list as made by gpuhelp.kb.expressions: [kind, parts...]."""
 Lookup = Callable[[str], object]
 """Gives the value of a name, or an Unknown that carries the name."""
 Functions = Mapping[str, Callable[..., object]]
-
-_LONGEST_TEXT = 100_000
-
-
-class Unknown:
-    """A value nobody knows; `names` are the facts or captured values that would decide it."""
-
-    __slots__ = ("names",)
-
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        self.names = frozenset(names)
-
-    def __repr__(self) -> str:
-        return f"Unknown({', '.join(sorted(self.names))})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown) and other.names == self.names
-
-    def __hash__(self) -> int:
-        return hash(self.names)
 
 
 def evaluate(node: Node, lookup: Lookup, functions: Functions | None = None) -> object:
@@ -60,171 +75,42 @@ def render_whole(segments: Iterable[Node], lookup: Lookup, functions: Functions 
     return None if evaluator.met_unknown else text
 
 
-def parse_bytes(text: object) -> int | Unknown:
-    """Bytes of a size as programs print it: '2.00 GiB', '512MiB', '20.94 GB', '150 bytes', 150."""
-    if isinstance(text, (int, float)) and not isinstance(text, bool):
-        return int(text)
-    found = _SIZE.fullmatch(str(text).strip())
-    if not found:
-        return Unknown()
-    prefix, binary = found["prefix"].upper(), found["binary"]
-    base = 1024 if binary else 1000
-    return int(float(found["number"]) * base ** " KMGT".index(prefix or " "))
-
-
-def format_bytes(count: object) -> str:
-    """A size for people, in binary units: 3221225472 -> '3.0 GiB'."""
-    size = float(count) if isinstance(count, (int, float)) else 0.0
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if abs(size) < 1024:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
-
-
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?:(?P<prefix>[KMGT]?)(?P<binary>i?)B(?:ytes?)?|bytes?)?", re.I)
-
-
 def _truth(value: object) -> bool | Unknown:
     return value if isinstance(value, Unknown) else bool(value)
 
 
-def _unknown_of(*values: object) -> Unknown | None:
-    """One Unknown that carries the names of all unknown values, or None if all are known."""
-    unknown = [value for value in values if isinstance(value, Unknown)]
-    if not unknown:
-        return None
-    return Unknown(name for value in unknown for name in value.names)
+def _compared(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], object]:
+    """A comparison whose answer is unknown where an item of a list is."""
+
+    def run(first: object, second: object) -> object:
+        items = (item for value in (first, second) if isinstance(value, (list, tuple)) for item in value)
+        return unknown_of(*items) or operation(first, second)
+
+    return run
 
 
-def _version(text: object) -> object:
-    """A version to compare: '12.4', '550.54.15', '2.6.0+cu124' (the local part does not count)."""
-    from packaging.version import InvalidVersion, Version
-
-    try:
-        return Version(str(text).split("+")[0].strip().removeprefix("v"))
-    except InvalidVersion:
-        return Unknown()
+def _contains_not(item: object, container: object) -> bool | Unknown:
+    found = contains(item, container)
+    return found if isinstance(found, Unknown) else not found
 
 
-def _number(text: object) -> object:
-    try:
-        value = float(str(text).replace(",", ""))
-    except ValueError:
-        return Unknown()
-    return int(value) if value.is_integer() else value
-
-
-def _attribute(item: object, name: object) -> object:
-    """A field of a plain mapping; dotted names go deeper. Nothing else has attributes here."""
-    for part in str(name).split("."):
-        if not isinstance(item, Mapping) or part not in item:
-            return Unknown([part])
-        item = item[part]
-    return item
-
-
-def _items(value: object) -> list[object]:
-    return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def _select(value: object, name: object, test: object = None, wanted: object = None) -> list[object]:
-    chosen = []
-    for item in _items(value):
-        field = _attribute(item, name)
-        if isinstance(field, Unknown):
-            continue
-        if (field == wanted) if test == "equalto" else bool(field):
-            chosen.append(item)
-    return chosen
-
-
-def _join(value: object, separator: object = ", ", attribute: object = None) -> str:
-    items = _items(value) if not isinstance(value, str) else [value]
-    if attribute is not None:
-        items = [_attribute(item, attribute) for item in items]
-    return str(separator).join(_shown(item) for item in items)[:_LONGEST_TEXT]
-
-
-def _map(value: object, attribute: object = None) -> list[object]:
-    return [_attribute(item, attribute) for item in _items(value)]
-
-
-def _reject(value: object, name: object, test: object = None, wanted: object = None) -> list[object]:
-    kept = _select(value, name, test, wanted)
-    return [item for item in _items(value) if item not in kept]
-
-
-def _sum(value: object, attribute: object = None) -> object:
-    numbers = [_attribute(item, attribute) if attribute else item for item in _items(value)]
-    return _unknown_of(*numbers) or sum(n for n in numbers if isinstance(n, (int, float)))
-
-
-FUNCTIONS: dict[str, Callable[..., object]] = {
-    "all": lambda value: all(_items(value)),
-    "any": lambda value: any(_items(value)),
-    "basename": lambda path: re.split(r"[\\/]", str(path))[-1],
-    "bytes": parse_bytes,
-    "max": lambda *values: max(_items(values[0]) if len(values) == 1 else values),
-    "min": lambda *values: min(_items(values[0]) if len(values) == 1 else values),
-    "number": _number,
-    "version": _version,
-    "words": lambda text: str(text).split(),
+_COMPARE: dict[str, Callable[[Any, Any], object]] = {
+    "==": _compared(equal),
+    "!=": _compared(lambda a, b: not equal(a, b)),
+    "<": _compared(operator.lt),
+    "<=": _compared(operator.le),
+    ">": _compared(operator.gt),
+    ">=": _compared(operator.ge),
+    "in": contains,
+    "not in": _contains_not,
 }
-"""Functions that need nothing but their arguments."""
-
-TABLE_FUNCTIONS = frozenset(
-    {"torch_index", "wheel_archs", "minimum_driver", "compute_capability_of", "arch_runs_on", "cuda_api_of_driver", "driver_runs"}
-)
-"""Functions the caller brings: look-ups in kb/tables. None from one means that the table does not say."""
-
-FILTERS: dict[str, Callable[..., object]] = {
-    "default": lambda value, other: value,
-    "first": lambda value: (_items(value) or [Unknown()])[0],
-    "join": _join,
-    "last": lambda value: (_items(value) or [Unknown()])[-1],
-    "length": lambda value: len(value),
-    "lower": lambda value: str(value).lower(),
-    "map": _map,
-    "rejectattr": _reject,
-    "round": lambda value, digits=0: round(value, digits) if digits else round(value),
-    "selectattr": _select,
-    "size": format_bytes,
-    "sum": _sum,
-    "upper": lambda value: str(value).upper(),
+_MATH: dict[str, Callable[[Any, Any], object]] = {
+    "+": add,
+    "-": on_numbers(operator.sub),
+    "*": on_numbers(operator.mul),
+    "/": on_numbers(operator.truediv),
+    "%": on_numbers(operator.mod),
 }
-
-TESTS = frozenset({"known", "none"})
-
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
-}
-_MATH: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "%": operator.mod,
-}
-_ODD_VALUES = (TypeError, ValueError, ArithmeticError, KeyError, IndexError, AttributeError)
-"""What a fact of an unexpected type or size can raise; the answer is then unknown, not a crash."""
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, Unknown):
-        return f"<{', '.join(sorted(value.names)) or '?'}>"
-    if isinstance(value, (list, tuple)):
-        return _join(value)
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "none" if value is None else str(value)
 
 
 class _Evaluator:
@@ -246,24 +132,25 @@ class _Evaluator:
             elif kind == "out":
                 value = self.value(rest[0])
                 self.met_unknown = self.met_unknown or isinstance(value, Unknown)
-                parts.append(_shown(value))
+                parts.append(shown(value))
             else:
                 chosen = rest[1] if _truth(self.value(rest[0])) is True else rest[2]
                 parts.append(self.text(chosen))
-        return "".join(parts)
+        return "".join(parts)[:LONGEST_TEXT]
 
     def _const(self, value: object) -> object:
         return value
 
     def _name(self, name: str) -> object:
-        return self.lookup(name)
+        value = self.lookup(name)
+        return Unknown([name]) if value != value else value  # a measurement that is NaN tells nothing
 
     def _attr(self, base: Node, name: str) -> object:
         owner = self.value(base)
         label = base[1] if base[0] == "name" else "item"
         if isinstance(owner, Unknown):
             return Unknown([f"{label}.{name}"])
-        found = _attribute(owner, name)
+        found = attribute_of(owner, name)
         return Unknown([f"{label}.{name}"]) if isinstance(found, Unknown) else found
 
     def _item(self, base: Node, index: Node) -> object:
@@ -271,11 +158,11 @@ class _Evaluator:
 
     def _list(self, items: list[Node]) -> object:
         values = [self.value(item) for item in items]
-        return _unknown_of(*values) or values
+        return unknown_of(*values) or values
 
     def _join(self, items: list[Node]) -> object:
         values = [self.value(item) for item in items]
-        return _unknown_of(*values) or "".join(_shown(value) for value in values)[:_LONGEST_TEXT]
+        return unknown_of(*values) or "".join(shown(value) for value in values)[:LONGEST_TEXT]
 
     def _not(self, operand: Node) -> object:
         value = _truth(self.value(operand))
@@ -285,13 +172,13 @@ class _Evaluator:
         first, second = _truth(self.value(left)), _truth(self.value(right))
         if first is False or second is False:
             return False
-        return _unknown_of(first, second) or True
+        return unknown_of(first, second) or True
 
     def _or(self, left: Node, right: Node) -> object:
         first, second = _truth(self.value(left)), _truth(self.value(right))
         if first is True or second is True:
             return True
-        return _unknown_of(first, second) or False
+        return unknown_of(first, second) or False
 
     def _cmp(self, left: Node, pairs: list[list[Any]]) -> object:
         outcome: bool | Unknown = True
@@ -302,18 +189,15 @@ class _Evaluator:
             if step is False or outcome is False:
                 outcome = False
             else:
-                outcome = _unknown_of(outcome, step) or True
+                outcome = unknown_of(outcome, step) or True
             current = following
         return outcome
 
     def _math(self, sign: str, left: Node, right: Node) -> object:
-        a, b = self.value(left), self.value(right)
-        if sign != "+" and (isinstance(a, (str, list)) or isinstance(b, (str, list))):
-            return Unknown()
-        return self._apply(_MATH[sign], a, b)
+        return self._apply(_MATH[sign], self.value(left), self.value(right))
 
     def _neg(self, operand: Node) -> object:
-        return self._apply(operator.neg, self.value(operand))
+        return self._apply(_MATH["-"], 0, self.value(operand))
 
     def _choice(self, test: Node, then: Node, otherwise: Node) -> object:
         decided = _truth(self.value(test))
@@ -340,13 +224,14 @@ class _Evaluator:
             return self.value(arguments[0])
         extra = {key: self.value(node) for key, node in named.items()}
         known = [self.value(argument) for argument in arguments]
-        return self._apply(lambda *values: FILTERS[name](*values, **extra), value, *known)
+        unknown = unknown_of(*extra.values())
+        return unknown or self._apply(lambda *values: FILTERS[name](*values, **extra), value, *known)
 
     def _apply(self, function: Callable[..., object], *values: object) -> object:
-        unknown = _unknown_of(*values)
+        unknown = unknown_of(*values)
         if unknown is not None:
             return unknown
         try:
             return function(*values)
-        except _ODD_VALUES:
+        except ODD_VALUES:
             return Unknown()

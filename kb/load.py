@@ -5,27 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gpuhelp.kb.entry import Entry, Record, Signature, entry_from, signature_from
-from gpuhelp.kb.problems import KnowledgeError, Problem
-from gpuhelp.kb.store import FORMAT, Store, checksum, pack, read_cached, unpack, write_cached
+from gpuhelp.kb.files import FoundFile, SourceFile, content_key, find_files, fingerprint, read_files, settled
+from gpuhelp.kb.store import Store, pack, read_cached, unpack, write_cached
 
-SHIPPED = Path(__file__).resolve().parent
 _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """One YAML file as found: `name` is its path below its root, `path` the one shown to people."""
-
-    name: str
-    path: str
-    content: bytes
 
 
 class KnowledgeBase:
@@ -37,7 +28,16 @@ class KnowledgeBase:
     @cached_property
     def signatures(self) -> tuple[Signature, ...]:
         """What decides which entries match, sorted by id."""
-        return tuple(signature_from(record) for record in self._store.read("signatures"))
+        return tuple(self._signature(entry_id) for entry_id in self.ids)
+
+    def signatures_near(self, holds: Callable[[str], bool]) -> tuple[Signature, ...]:
+        """The signatures that can match a text at all, sorted by id. `holds` tells if it has a squashed literal."""
+        index = self._store.read("anchors")
+        near = {entry_id for anchor, ids in index["anchored"].items() if holds(anchor) for entry_id in ids}
+        return tuple(self._signature(entry_id) for entry_id in sorted(near.union(index["always"])))
+
+    def _signature(self, entry_id: str) -> Signature:
+        return signature_from(self._store.read(f"signature/{entry_id}"))
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -76,51 +76,58 @@ class KnowledgeBase:
 
 def load(extra: Iterable[Path] = (), *, cache_dir: Path | None = None, use_cache: bool = True) -> KnowledgeBase:
     """The shipped entries and those of `extra` folders. Raises KnowledgeError with every fault found."""
-    files = tuple(_shipped_files()) + tuple(file for root in extra for file in _extra_files(root))
+    found = find_files(extra)
     if not use_cache:
-        return KnowledgeBase(unpack(_compile(files)))
-    path = (cache_dir or _user_cache_dir()) / f"kb-{_key(files)}.jsonl"
+        return KnowledgeBase(unpack(_compile(read_files(found))))
+    return KnowledgeBase(_cached(found, cache_dir or _user_cache_dir()))
+
+
+def _cached(found: tuple[FoundFile, ...], folder: Path) -> Store:
+    """The store of these files. Nothing is read of files that look untouched since their store was made."""
+    state = fingerprint(found)
+    ledger = folder / "kb-ledger.json"
+    known = _read_ledger(ledger)
+    store = read_cached(_store_path(folder, known[state])) if state in known else None
+    if store is not None:
+        return store
+    files = read_files(found)
+    key = content_key(files)
+    path = _store_path(folder, key)
     store = read_cached(path)
     if store is None:
         data = _compile(files)
         write_cached(path, data)
         store = unpack(data)
-    return KnowledgeBase(store)
+    if settled(found, time.time()):
+        _write_ledger(ledger, {**known, state: key})
+    return store
+
+
+def _store_path(folder: Path, key: str) -> Path:
+    return folder / f"kb-{key}.jsonl"
+
+
+_MOST_STATES = 16
+
+
+def _read_ledger(path: Path) -> dict[str, str]:
+    """Which store belongs to which state of the files; empty if there is none, or it is broken."""
+    try:
+        known = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(state): str(key) for state, key in known.items()} if isinstance(known, dict) else {}
+
+
+def _write_ledger(path: Path, known: Mapping[str, str]) -> None:
+    kept = dict(list(known.items())[-_MOST_STATES:])
+    write_cached(path, json.dumps(kept).encode())
 
 
 def _user_cache_dir() -> Path:
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("gpuhelp", appauthor=False))
-
-
-def _shipped_files() -> Iterator[SourceFile]:
-    yield SourceFile("schema.json", "schema.json", (SHIPPED / "schema.json").read_bytes())
-    for folder in ("entries", "tables"):
-        for path in sorted((SHIPPED / folder).rglob("*.yaml")):
-            name = path.relative_to(SHIPPED).as_posix()
-            yield SourceFile(name, name, path.read_bytes())
-
-
-def _extra_files(root: Path) -> Iterator[SourceFile]:
-    """Entries of a folder given by the person; its layout is free: any *.yaml below it is an entry."""
-    if not root.is_dir():
-        raise KnowledgeError((Problem(str(root), 0, 0, "", "no such folder of entries", "see --kb"),))
-    for path in sorted(root.rglob("*.yaml")):
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise KnowledgeError((Problem(str(path), 0, 0, "", f"cannot be read: {reason}"),)) from error
-        yield SourceFile(f"entries/{path.parent.name}/{path.name}", str(path), content)
-
-
-def _key(files: tuple[SourceFile, ...]) -> str:
-    parts: list[bytes] = []
-    for file in files:
-        parts.append(f"\0{file.path}\0{len(file.content)}\0".encode("utf-8", "surrogateescape"))
-        parts.append(file.content)
-    return checksum(b"".join(parts), f"format {FORMAT}")
 
 
 def _compile(files: tuple[SourceFile, ...]) -> bytes:
@@ -130,12 +137,25 @@ def _compile(files: tuple[SourceFile, ...]) -> bytes:
 
 
 def sections_of(records: list[Record]) -> dict[str, Any]:
-    """The sections that hold entries: signatures together, each entry on its own, questions together."""
-    signatures = [{key: record[key] for key in _SIGNATURE_KEYS} for record in records]
-    sections: dict[str, Any] = {"signatures": signatures, "questions": {r["id"]: _asked(r) for r in records}}
+    """The sections that hold entries: the anchor index, signatures and entries one by one, questions together."""
+    sections: dict[str, Any] = {"anchors": _anchors(records), "questions": {r["id"]: _asked(r) for r in records}}
     for record in records:
+        sections[f"signature/{record['id']}"] = {key: record[key] for key in _SIGNATURE_KEYS}
         sections[f"entry/{record['id']}"] = {k: v for k, v in record.items() if k != "patterns"}
     return sections
+
+
+def _anchors(records: list[Record]) -> dict[str, Any]:
+    """Literals by which entries are found, and the entries that have a pattern without one."""
+    anchored: dict[str, list[str]] = {}
+    always: list[str] = []
+    for record in records:
+        exact = [pattern for pattern in record["patterns"] if pattern["kind"] != "fuzzy"]
+        for anchor in sorted({anchor for pattern in exact for anchor in pattern.get("anchors", ())}):
+            anchored.setdefault(anchor, []).append(record["id"])
+        if any(not pattern.get("anchors") for pattern in exact):
+            always.append(record["id"])
+    return {"anchored": anchored, "always": always}
 
 
 def _asked(record: Record) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 3
+FORMAT = 4
 """Raised when a record's shape changes, so that older caches are not read."""
 
 
@@ -79,7 +79,7 @@ def read_cached(path: Path) -> Store | None:
         return None
 
 
-def write_cached(path: Path, data: bytes, keep: int = 4) -> bool:
+def write_cached(path: Path, data: bytes, keep: int = 8) -> bool:
     """Write the file in one step; False if the place cannot be written. Older files beyond `keep` go."""
     import os
     import tempfile

@@ -79,8 +79,9 @@ def _without_generic(
 ) -> dict[str, tuple[Match, ...]]:
     """Where a more specific entry stands on the same lines, the generic one says nothing more."""
     left = dict(grouped)
+    fallbacks = tuple(entry for entry in grouped if by_id[entry].fallback)
     for entry, matches in grouped.items():
-        for generic in by_id[entry].refines:
+        for generic in (*by_id[entry].refines, *(other for other in fallbacks if other != entry)):
             kept = tuple(m for m in left.get(generic, ()) if not any(_overlap(m, other) for other in matches))
             if generic in left and kept:
                 left[generic] = kept
@@ -123,8 +124,8 @@ def _key(
     signature = by_id[entry]
     return (
         all(match.warning for match in matches) and not reach[entry],
-        signature.fallback,
         _is_consequence(entry, reach),
+        signature.fallback,
         signature.layer != "hardware",
         -max(match.strength for match in matches),
         _place(matches[0]),

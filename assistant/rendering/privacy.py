@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_HINTS = (
-    "hf_", "sk-", "sk_", "rk_", "pk_", "ghp_", "gho_", "ghs_", "ghu_", "glpat", "xox", "pypi-", "github_pat", "AKIA",
-    "ASIA", "eyJ", "@", "oken", "OKEN", "ecret", "ECRET", "assw", "ASSW", "pi_key", "pi-key", "PI_KEY", "PI-KEY", "pikey",
-    "PIKEY", "redential", "REDENTIAL",
+_PREFIXES = (
+    "hf_", "hf-", "sk-", "sk_", "rk_", "rk-", "pk_", "pk-", "ghp_", "ghp-", "gho_", "gho-", "ghs_", "ghs-", "ghu_", "ghu-",
+    "glpat", "xox", "pypi-", "pypi_", "github_pat", "AKIA", "ASIA", "eyJ", "@",
 )  # fmt: skip
-"""A text without any of these holds no secret that gpuhelp.probes.redaction would know; most texts hold none."""
+_NAMES = ("token", "secret", "passw", "api_key", "api-key", "apikey", "access_key", "access-key", "credential")
+"""A text without any of these holds no secret that gpuhelp.probes.redaction would know; most texts hold none.
+A name gives a secret away only where a value stands beside it."""
 
 
 class Privacy:
@@ -26,7 +27,7 @@ class Privacy:
             from gpuhelp.probes.redaction import Identity, redact
 
             return redact(text, Identity.of(self._environ))
-        if any(hint in text for hint in _HINTS):
+        if _may_hold_secret(text):
             from gpuhelp.probes.redaction import redact_secrets
 
             return redact_secrets(text)
@@ -41,3 +42,9 @@ class Privacy:
         if isinstance(value, (list, tuple)):
             return [self.data(inner) for inner in value]
         return value
+
+
+def _may_hold_secret(text: str) -> bool:
+    if any(prefix in text for prefix in _PREFIXES):
+        return True
+    return ("=" in text or ":" in text) and any(name in text.lower() for name in _NAMES)

@@ -1,0 +1,107 @@
+"""The YAML files of a knowledge base on disk: which there are, whether they changed, what they hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuhelp.kb.problems import KnowledgeError, Problem
+from gpuhelp.kb.store import FORMAT, checksum
+
+SHIPPED = os.path.dirname(os.path.abspath(__file__))
+_SETTLED_S = 2.0
+"""A file touched a moment ago may change again within the same tick of the file system's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """One file as found: `name` is what it is to the knowledge base (entries/<family>/<id>.yaml), `path` its place."""
+
+    name: str
+    path: str
+    state: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file, read. `path` is the one shown to people."""
+
+    name: str
+    path: str
+    content: bytes
+
+
+def find_files(extra: Iterable[Path] = ()) -> tuple[FoundFile, ...]:
+    """Every file of the shipped knowledge and of `extra` folders, sorted. Raises KnowledgeError for a missing folder."""
+    found = [_file("schema.json", os.path.join(SHIPPED, "schema.json"))]
+    for folder in ("entries", "tables"):
+        found += [_file(os.path.relpath(path, SHIPPED).replace(os.sep, "/"), path) for path in _yaml_below(os.path.join(SHIPPED, folder))]
+    for root in extra:
+        if not root.is_dir():
+            raise KnowledgeError((Problem(str(root), 0, 0, "", "no such folder of entries", "see --kb"),))
+        found += [_file(f"entries/{_family(path)}/{os.path.basename(path)}", path) for path in _yaml_below(str(root))]
+    return tuple(found)
+
+
+def fingerprint(files: Iterable[FoundFile]) -> str:
+    """Equal as long as no file was added, removed or written to."""
+    return checksum(repr([(file.path, file.state) for file in files]).encode("utf-8", "surrogateescape"))
+
+
+def settled(files: Iterable[FoundFile], now_s: float) -> bool:
+    """True if no file was touched so lately that another change could go unseen."""
+    return all(file.state[1] / 1e9 < now_s - _SETTLED_S for file in files)
+
+
+def read_files(files: Iterable[FoundFile]) -> tuple[SourceFile, ...]:
+    """The contents. Raises KnowledgeError that names every file that cannot be read."""
+    read: list[SourceFile] = []
+    problems: list[Problem] = []
+    for file in files:
+        shown = file.name if file.path.startswith(SHIPPED) else file.path
+        try:
+            with open(file.path, "rb") as stream:
+                read.append(SourceFile(file.name, shown, stream.read()))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            problems.append(Problem(file.path, 0, 0, "", f"cannot be read: {reason}"))
+    if problems:
+        raise KnowledgeError(tuple(problems))
+    return tuple(read)
+
+
+def content_key(files: Iterable[SourceFile]) -> str:
+    """Equal for equal names and contents."""
+    parts: list[bytes] = []
+    for file in files:
+        parts.append(f"\0{file.path}\0{len(file.content)}\0".encode("utf-8", "surrogateescape"))
+        parts.append(file.content)
+    return checksum(b"".join(parts), f"format {FORMAT}")
+
+
+def _file(name: str, path: str) -> FoundFile:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return FoundFile(name, path, (0, 0, 0, 0))
+    return FoundFile(name, path, (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+
+
+def _yaml_below(folder: str) -> Iterator[str]:
+    """Paths of *.yaml files, depth first, sorted: the order must not depend on the file system."""
+    try:
+        with os.scandir(folder) as items:
+            inside = sorted(items, key=lambda item: item.name)
+    except OSError:
+        return
+    for item in inside:
+        if item.is_dir():
+            yield from _yaml_below(item.path)
+        elif item.name.endswith(".yaml"):
+            yield item.path
+
+
+def _family(path: str) -> str:
+    return os.path.basename(os.path.dirname(path))
