@@ -143,7 +143,7 @@ class _Evaluator:
 
     def _name(self, name: str) -> object:
         value = self.lookup(name)
-        return Unknown([name]) if value != value else value  # a measurement that is NaN tells nothing
+        return Unknown([name]) if isinstance(value, float) and value != value else value  # NaN tells nothing
 
     def _attr(self, base: Node, name: str) -> object:
         owner = self.value(base)
@@ -220,8 +220,8 @@ class _Evaluator:
 
     def _filter(self, name: str, base: Node, arguments: list[Node], named: dict[str, Node]) -> object:
         value = self.value(base)
-        if name == "default" and (isinstance(value, Unknown) or value is None):
-            return self.value(arguments[0])
+        if name == "default":
+            return self.value(arguments[0]) if isinstance(value, Unknown) or value is None else value
         extra = {key: self.value(node) for key, node in named.items()}
         known = [self.value(argument) for argument in arguments]
         unknown = unknown_of(*extra.values())

@@ -38,7 +38,7 @@ def failure_lines(views: Iterable[View], signs: Iterable[Row]) -> tuple[tuple[in
 def _error_lines(view: View) -> Iterator[int]:
     for error in view.document.errors:
         if error.type and not error.name.endswith("Warning"):
-            yield max(error.first, error.last - error.message.count("\n"))
+            yield error.said[0]
 
 
 def _lines_of(row: Row, view: View) -> Iterator[int]:
@@ -53,7 +53,7 @@ def describe(views: tuple[View, ...], lines: tuple[tuple[int, int], ...]) -> Unk
     for view in reversed(views):
         for error in reversed(view.document.errors):
             if error.type and not error.name.endswith("Warning"):
-                index = max(error.first, error.last - error.message.count("\n"))
+                index = error.said[0]
                 frame = next((e.user_frame for e in reversed(view.document.errors) if e.user_frame), None)
                 line = view.document.lines[index]
                 place = frame.place if frame else ""

@@ -20,6 +20,7 @@ _TYPO_AGREEMENT = 84.0
 _LONGEST_QUESTION = 1500
 _MOST_LINES = 8
 _HANGUL = re.compile(r"[가-힣]")
+_OUTPUT_MARKS = re.compile(r"[\[\]{}<>=|/\\#$%]|: |\d\d:\d\d|\b0x")
 _PERSONAL = frozenset("i i'm my me we our why how what which when should can does do my is it the a but after still want help".split())
 """Small words of people; an error line of a program holds one of them at most."""
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*|\d+(?:\.\d+)*[a-z]*|[가-힣]+")
@@ -48,8 +49,13 @@ def looks_like_question(text: str) -> bool:
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if not 0 < len(lines) <= _MOST_LINES or len(text) > _LONGEST_QUESTION:
         return False
-    said = set(re.findall(r"[a-z']+", text.lower()))
-    return "?" in text or bool(_HANGUL.search(text)) or len(said & _PERSONAL) >= 2
+    said = re.findall(r"[a-z']+", text.lower())
+    return "?" in text or bool(_HANGUL.search(text)) or len(_PERSONAL.intersection(said)) >= 2 or _is_plain(text)
+
+
+def _is_plain(text: str) -> bool:
+    """True for a plain statement: several words in lower case, and no mark of a program's output."""
+    return len(text.split()) >= 4 and text == text.lower() and not _OUTPUT_MARKS.search(text)
 
 
 def route(text: str, questions: Questions) -> tuple[Route, ...]:

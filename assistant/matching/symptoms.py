@@ -12,7 +12,6 @@ from gpuhelp.kb.entry import CAPTURED_NAMES, Guard, Pattern, Signature
 from gpuhelp.kb.evaluation import Unknown, evaluate, truth
 from gpuhelp.kb.regexes import squash
 from gpuhelp.matching.view import View, regex
-from gpuhelp.reading.evidence import PythonError
 
 _MOST_OCCURRENCES = 200
 """Of one pattern in one document; a flood of equal lines says nothing new."""
@@ -91,11 +90,7 @@ def _exceptions(pattern: Pattern, view: View) -> Iterator[_Hit]:
             continue
         found = regex(pattern.says).search(error.message) if pattern.says else None
         if found or not pattern.says:
-            yield _Hit(*_message_lines(error), _groups(found) if found else {}, f"{error.type}: {error.message}")
-
-
-def _message_lines(error: PythonError) -> tuple[int, int]:
-    return max(error.first, error.last - error.message.count("\n")), error.last
+            yield _Hit(*error.said, _groups(found) if found else {}, f"{error.type}: {error.message}")
 
 
 def _groups(found: Any) -> dict[str, str]:

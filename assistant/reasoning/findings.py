@@ -51,7 +51,7 @@ class Finding:
 def finding_of(candidate: Candidate, evidence: Evidence, entry: Entry, facts: Facts, functions: Functions) -> Finding:
     """The finding of one candidate."""
     captured = _first_of(match.captured for match in candidate.matches)
-    derived = _first_of(match.derived for match in candidate.matches[:1])
+    derived = _first_of(match.derived for match in candidate.matches)
     known = facts.merged(_told(candidate.matches, evidence))
     scope = scope_of(known, captured, {**tools_of(known), **derived}, functions)
     return Finding(

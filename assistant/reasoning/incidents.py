@@ -95,13 +95,14 @@ def _overlap(one: Match, other: Match) -> bool:
 
 
 def _reach(entries: Mapping[str, tuple[Match, ...]], by_id: Mapping[str, Signature]) -> dict[str, frozenset[str]]:
-    """For each entry, the other present entries that it can drag behind it, directly or through one another."""
+    """For each entry, the other present entries that it drags behind it or answers for, directly or through others."""
     reach: dict[str, frozenset[str]] = {}
     for entry in entries:
         seen: set[str] = set()
         waiting = [entry]
         while waiting:
-            for following in by_id[waiting.pop()].leads_to:
+            signature = by_id[waiting.pop()]
+            for following in (*signature.leads_to, *signature.refines):
                 if following in entries and following not in seen:
                     seen.add(following)
                     waiting.append(following)

@@ -71,13 +71,19 @@ def _judge(cause: Cause, scope: Scope) -> Judgement:
         return Judgement(cause, Verdict.CONFIRMED, _used(cause.when, scope), ())
     if decided is False:
         return Judgement(cause, Verdict.RULED_OUT, _used(cause.when, scope), ())
-    missing = tuple(sorted(decided.names)) if isinstance(decided, Unknown) else ()
+    missing = _facts_first(decided.names) if isinstance(decided, Unknown) else ()
     if cause.hint is not None and truth(cause.hint, scope.lookup, scope.functions) is True:
         return Judgement(cause, Verdict.LIKELY, _used(cause.hint, scope), missing)
     if isinstance(decided, Unknown):
         return Judgement(cause, Verdict.UNKNOWN, (), missing)
     verdict = Verdict.LIKELY if cause.weight >= _COMMON_ENOUGH else Verdict.POSSIBLE
     return Judgement(cause, verdict, (), missing)
+
+
+def _facts_first(names: frozenset[str]) -> tuple[str, ...]:
+    """The facts that would decide; where only the text could have told, the names of its values."""
+    facts = sorted(name for name in names if "." in name or name in ("gpu", "gpus"))
+    return tuple(facts or sorted(names))
 
 
 def _used(condition: Node, scope: Scope) -> tuple[Used, ...]:
