@@ -73,10 +73,10 @@ GPU_FIELDS = (
     FactName("pcie_generation_max", _INTEGER, "PCIe generation the link can reach"),
     FactName("pcie_width", _INTEGER, "PCIe lanes of the link now"),
     FactName("pcie_width_max", _INTEGER, "PCIe lanes the link can reach"),
-    FactName("mig_mode", _TEXT, "enabled or disabled; absent where the GPU knows no MIG"),
+    FactName("mig_mode", _FLAG, "MIG is on; absent where the GPU knows no MIG"),
     FactName("mig_instances", _RECORDS, "MIG instances"),
     FactName("compute_mode", _TEXT, "default, exclusive_thread, prohibited or exclusive_process"),
-    FactName("persistence_mode", _TEXT, "enabled or disabled"),
+    FactName("persistence_mode", _FLAG, "the driver stays loaded while nothing runs"),
     FactName("processes", _RECORDS, "processes that hold GPU memory", fields=PROCESS_FIELDS),
 )
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")  # NVML_COMPUTEMODE_*
-MODES = ("disabled", "enabled")  # NVML_FEATURE_*, NVML_DEVICE_MIG_*
+SWITCHES = (False, True)  # NVML_FEATURE_*, NVML_DEVICE_MIG_*
 NOT_ANSWERED: Any = object()
 MILLIWATTS_PER_WATT = 1000
 LINUX_MAX_PID = 1 << 22  # PID_MAX_LIMIT, include/linux/threads.h
@@ -151,12 +151,12 @@ def modes(nvml: Any, handle: Any) -> Record:
     mig = ask(nvml, "nvmlDeviceGetMigMode", handle)
     return known(
         compute_mode=word(COMPUTE_MODES, ask(nvml, "nvmlDeviceGetComputeMode", handle)),
-        persistence_mode=word(MODES, ask(nvml, "nvmlDeviceGetPersistenceMode", handle)),
-        mig_mode=mig if mig is NOT_ANSWERED else word(MODES, mig[0]),
+        persistence_mode=word(SWITCHES, ask(nvml, "nvmlDeviceGetPersistenceMode", handle)),
+        mig_mode=mig if mig is NOT_ANSWERED else word(SWITCHES, mig[0]),
     )
 
 
-def word(words: tuple[str, ...], number: Any) -> Any:
+def word(words: tuple[Any, ...], number: Any) -> Any:
     return NOT_ANSWERED if number is NOT_ANSWERED or number >= len(words) else words[number]
 
 

@@ -36,8 +36,9 @@ class SnapshotError(ValueError):
 def read_snapshot(text: str) -> Facts:
     """The facts of a snapshot: the full form, or a bare object of facts.
 
-    Names that gpuhelp does not know are passed over. Raises SnapshotError: no JSON, another schema version, a
-    fact of the wrong type, a bare object without a known name.
+    Names that gpuhelp does not know are passed over, and so are fields of records with a value of another type:
+    other tools spell them their own way. Raises SnapshotError: no JSON, another schema version, a fact of the
+    wrong type, a bare object without a known name.
     """
     document = _parse(text)
     full = "facts" in document or "schema_version" in document
@@ -47,9 +48,7 @@ def read_snapshot(text: str) -> Facts:
         raise SnapshotError(
             f"snapshot: no fact in it has a name that gpuhelp knows (first: {next(iter(values))!r})"
         )
-    for name, value in known.items():
-        _check(name, value)
-    return Facts.of(known, SOURCE)
+    return Facts.of({name: _checked(name, value) for name, value in known.items()}, SOURCE)
 
 
 def to_snapshot(
@@ -99,31 +98,33 @@ def _facts_of_full_form(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return facts
 
 
-def _check(name: str, value: FactValue) -> None:
+def _checked(name: str, value: FactValue) -> FactValue:
+    """The value, its records without fields that do not fit. Raises SnapshotError if it is of another type."""
     entry = fact_name(name)
     if entry is None or value is None or entry.type is FactType.ANY:
-        return
+        return value
     if name == "gpu":  # the one GPU of a finding, where the contract's entry is the list of all
-        _check_record(name, value, entry.fields)
-    elif not _fits(value, entry.type):
+        return _record(name, value, entry.fields)
+    if not _fits(value, entry.type):
         raise SnapshotError(f"snapshot: {name} has to be {_called(entry)}, not {_json_word(value)}")
-    elif entry.type is FactType.RECORDS and isinstance(value, list):
-        for number, record in enumerate(value):
-            _check_record(f"{name}[{number}]", record, entry.fields)
+    if entry.type is FactType.RECORDS and isinstance(value, list):
+        return [_record(f"{name}[{number}]", record, entry.fields) for number, record in enumerate(value)]
+    return value
 
 
-def _check_record(name: str, record: FactValue, fields: tuple[FactName, ...]) -> None:
+def _record(name: str, record: FactValue, fields: tuple[FactName, ...]) -> FactValue:
     if not isinstance(record, dict):
         raise SnapshotError(f"snapshot: {name} has to be an object, not {_json_word(record)}")
-    for field in fields:
-        value = record.get(field.name)
-        if value is not None and not _fits(value, field.type):
-            raise SnapshotError(
-                f"snapshot: {name}.{field.name} has to be {_called(field)}, not {_json_word(value)}"
-            )
-        if field.type is FactType.RECORDS and isinstance(value, list):
-            for number, inner in enumerate(value):
-                _check_record(f"{name}.{field.name}[{number}]", inner, field.fields)
+    types = {field.name: field for field in fields}
+    kept: dict[str, FactValue] = {}
+    for key, value in record.items():
+        field = types.get(key)
+        if field is not None and value is not None and not _fits(value, field.type):
+            continue
+        if field is not None and field.type is FactType.RECORDS and isinstance(value, list):
+            value = [_record(f"{name}.{key}[{number}]", inner, field.fields) for number, inner in enumerate(value)]
+        kept[key] = value
+    return kept
 
 
 def _fits(value: FactValue, kind: FactType) -> bool:

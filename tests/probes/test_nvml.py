@@ -50,7 +50,7 @@ def test_two_healthy_gpus_are_told_in_full(fake_nvml: FakeNvml) -> None:
         "power_watts": 25.5,
         "power_limit_watts": 350.0,
         "compute_mode": "default",
-        "persistence_mode": "enabled",
+        "persistence_mode": True,
         "processes": [],
     }
     assert (second["index"], second["memory_used_bytes"]) == (1, 0)
@@ -75,8 +75,8 @@ def test_anothers_process_that_holds_the_memory_is_told_with_its_owner(
     ]
     assert (gpu["compute_mode"], gpu["persistence_mode"], gpu["mig_mode"]) == (
         "exclusive_process",
-        "disabled",
-        "disabled",
+        False,
+        False,
     )
 
 
