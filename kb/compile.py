@@ -29,18 +29,23 @@ def compile_entry(
     document: Document, korean: Document | None, family: str, messages: Messages
 ) -> tuple[Record | None, tuple[Problem, ...]]:
     """The entry's record, or None and every fault found."""
-    problems = [*document.problems, *(korean.problems if korean else ())]
-    if document.data is None and not problems:
-        problems.append(document.problem((), "the file is empty"))
-    if document.data is not None:
-        problems += check_entry(document)
-    if korean is not None and korean.data is not None:
-        problems += check_translation(korean)
-    if problems:
-        return None, tuple(problems)
+    problems = _faults_of_form(document, check_entry)
+    if korean is not None:
+        problems += _faults_of_form(korean, check_translation)
     compiler = _Compiler(document, korean, messages)
+    if problems:
+        compiler.look_through(document.data, ())
+        return None, (*problems, *compiler.problems)
     record = compiler.entry(family)
     return (None if compiler.problems else record), tuple(compiler.problems)
+
+
+def _faults_of_form(document: Document, check: Callable[[Document], list[Problem]]) -> list[Problem]:
+    if document.problems:
+        return [*document.problems, *(check(document) if document.data is not None else ())]
+    if document.data is None:
+        return [document.problem((), "the file is empty", "write it, or remove the file")]
+    return check(document)
 
 
 class _Compiler:
@@ -51,6 +56,20 @@ class _Compiler:
         self.data: Record = document.data
         self.translation: Record = korean.data if korean else {}
         self.problems: list[Problem] = []
+
+    def look_through(self, value: Any, where: Path) -> None:
+        """Finds faults of conditions and patterns in a document whose form is wrong, to tell all at once."""
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                self.look_through(inner, (*where, key))
+        elif isinstance(value, list):
+            for index, inner in enumerate(value):
+                self.look_through(inner, (*where, index))
+        elif isinstance(value, str) and where and where[0] in ("match", "unless", "causes"):
+            if where[-1] in ("when", "hint", "where"):
+                self._expression(value, where)
+            elif where[-1] in ("regex", "says"):
+                self._regex(value, where)
 
     def entry(self, family: str) -> Record:
         data = self.data
@@ -96,7 +115,7 @@ class _Compiler:
             return self._message(item["message"], common, where)
         kind = next(kind for kind in ("text", "regex", "exception", "fuzzy") if kind in item)
         record = {"kind": kind, "label": item[kind], **common, **self._needle(kind, item, where)}
-        return [{key: value for key, value in record.items() if value not in (None, [], False, "")}]
+        return [_without_empty(record)]
 
     def _needle(self, kind: str, item: Record, where: Path) -> Record:
         source: str = item[kind]
@@ -122,20 +141,22 @@ class _Compiler:
             ready = self._regex(form["regex"], (*where, "message"))
             let = self._named(form.get("let", {}), (*where, "message")) + common["let"]
             record = {**common, "kind": "regex", "label": name, **ready, "let": let}
-            records.append({key: value for key, value in record.items() if value not in (None, [], False, "")})
+            records.append(_without_empty(record))
         return records
 
     def _regex(self, source: str, where: Path, case: bool = False) -> Record:
         try:
             return {"needle": regexes.ready(source, case=case), "anchors": list(regexes.anchors(source))}
         except regexes.RegexError as error:
-            self._complain(where, str(error), "RE2 has no look-around and no back-references")
+            self._complain(where, str(error), "RE2 syntax: no look-around, no back-references")
             return {"needle": "", "anchors": []}
 
     def _check_groups(self, source: str, where: Path) -> None:
         for name in regexes.group_names(source):
             if not is_capture(name):
-                self._complain(where, f"group {name!r} is not a captured name of the contract")
+                known = ", ".join(sorted(CAPTURED_NAMES))
+                hint = f"captured names: {known}; a helper for `let` ends in _text"
+                self._complain(where, f"group {name!r} is not a captured name", hint)
 
     def _guards(self, items: list[Record], where: Path) -> list[Record]:
         guards = []
@@ -159,27 +180,35 @@ class _Compiler:
             "when": self._expression(cause.get("when"), (*where, "when")),
             "when_source": cause.get("when", ""),
             "hint": self._expression(cause.get("hint"), (*where, "hint")),
-            "ask": self._ask(cause.get("ask"), korean),
+            "ask": self._ask(cause.get("ask"), korean, cause["id"]),
             "fixes": [
-                self._fix(fix, korean.get("fixes", {}).get(fix["id"], {}), (*where, "fixes", number))
+                self._fix(fix, cause["id"], (*where, "fixes", number))
                 for number, fix in enumerate(cause["fixes"])
             ],
         }
         for key in ("because", "refuted"):
-            record[key] = self._templates(cause, korean, key, where)
+            record[key] = self._templates(cause, korean, key, where, ("causes", cause["id"]))
         return record
 
-    def _ask(self, ask: Record | None, korean: Record) -> Record | None:
+    def _ask(self, ask: Record | None, korean: Record, cause_id: str) -> Record | None:
+        place: Path = ("causes", cause_id)
         if ask is None:
+            for key in {"ask", "choices"} & korean.keys():
+                self._unpaired((*place, key))
             return None
+        if "choices" in korean and len(korean["choices"]) != len(ask.get("choices", [])):
+            wanted = len(ask.get("choices", []))
+            self._unpaired((*place, "choices"), f"as many choices as in the entry: {wanted}")
         text = {"en": ask["text"], **({"ko": korean["ask"]} if "ask" in korean else {})}
         choices = {"en": ask.get("choices", []), **({"ko": korean["choices"]} if "choices" in korean else {})}
         return {"fact": ask["fact"], "kind": ask["kind"], "text": text, "choices": choices}
 
-    def _fix(self, fix: Record, korean: Record, where: Path) -> Record:
+    def _fix(self, fix: Record, cause_id: str, where: Path) -> Record:
+        korean: Record = self._korean(cause_id).get("fixes", {}).get(fix["id"], {})
+        place: Path = ("causes", cause_id, "fixes", fix["id"])
         record: Record = {
             "id": fix["id"],
-            "title": self._templates(fix, korean, "title", where),
+            "title": self._templates(fix, korean, "title", where, place),
             "risk": fix["risk"],
             "when": self._expression(fix.get("when"), (*where, "when")),
             "commands": [
@@ -190,7 +219,7 @@ class _Compiler:
             "proof": self._template(fix["proof"], (*where, "proof")),
         }
         for key in ("explain", "undo", "expect"):
-            record[key] = self._templates(fix, korean, key, where)
+            record[key] = self._templates(fix, korean, key, where, place)
         return record
 
     def _korean(self, cause_id: str) -> Record:
@@ -200,13 +229,17 @@ class _Compiler:
     def _localized(self, english: Record, korean: Record, key: str) -> Record:
         return {"en": english[key], **({"ko": korean[key]} if key in korean else {})}
 
-    def _templates(self, english: Record, korean: Record, key: str, where: Path) -> Record | None:
+    def _templates(
+        self, english: Record, korean: Record, key: str, where: Path, korean_where: Path
+    ) -> Record | None:
+        """A text in every language it has; `where` and `korean_where` are the places that hold `key`."""
         if key not in english:
+            if key in korean:
+                self._unpaired((*korean_where, key))
             return None
         texts = {"en": self._template(english[key], (*where, key))}
         if key in korean:
-            place: Path = ("causes", *(part for part in where[2:] if isinstance(part, str)), key)
-            texts["ko"] = self._template(korean[key], place, self.korean)
+            texts["ko"] = self._template(korean[key], (*korean_where, key), self.korean)
         return texts
 
     # parts
@@ -223,7 +256,8 @@ class _Compiler:
         try:
             return parse(source)
         except ExpressionError as error:
-            self.problems.append(document.problem(where, str(error)))
+            hint = _TEMPLATE_FORMS if parse is parse_template else _EXPRESSION_FORMS
+            self.problems.append(document.problem(where, str(error), hint))
             return None
 
     def _named(self, sources: Mapping[str, str], where: Path) -> list[list[Any]]:
@@ -247,8 +281,23 @@ class _Compiler:
         hint = f"the entry has: {', '.join(sorted(known))}"
         self.problems.append(self.korean.problem(where, f"no {what} {name!r} in the entry", hint))
 
+    def _unpaired(self, where: Path, hint: str = "remove it, or add it to the entry") -> None:
+        assert self.korean is not None
+        self.problems.append(self.korean.problem(where, "translates what the entry does not have", hint))
+
     def _complain(self, where: Path, message: str, hint: str = "") -> None:
         self.problems.append(self.document.problem(where, message, hint))
+
+
+_EXPRESSION_FORMS = (
+    "allowed: names of facts and captured values, literals, and or not, comparisons, in, + - * / %,"
+    " `x is known`, `x is none`, `a if b else c`, the listed filters and functions"
+)
+_TEMPLATE_FORMS = "a text may hold {{ expression }} and {% if condition %}…{% elif %}…{% else %}…{% endif %}"
+
+
+def _without_empty(record: Record) -> Record:
+    return {key: value for key, value in record.items() if value not in (None, [], False, "")}
 
 
 def untranslated(record: Record) -> tuple[str, ...]:

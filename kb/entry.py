@@ -17,10 +17,14 @@ Record = dict[str, Any]
 
 LANGUAGES = ("en", "ko")
 CAPTURED_NAMES = frozenset(
-    "requested capacity free allocated reserved gpu_index gpu_name compute_capability supported_archs driver_version"
-    " cuda_driver cuda_runtime torch_version library symbol rank world_size collective timeout_ms exit_code signal xid"
-    " pci port dtype_expected dtype_found device_a device_b error_code user_frame".split()
-)
+    {
+        "requested", "capacity", "free", "allocated", "reserved", "gpu_index", "gpu_name",
+        "compute_capability", "supported_archs", "driver_version", "cuda_driver", "cuda_runtime",
+        "torch_version", "library", "symbol", "rank", "world_size", "collective", "timeout_ms", "exit_code",
+        "signal", "xid", "pci", "port", "dtype_expected", "dtype_found", "device_a", "device_b", "error_code",
+        "user_frame",
+    }
+)  # fmt: skip
 """The contract's names of values that stand in a text."""
 LAYERS = (
     "code", "framework", "library", "runtime", "driver", "hardware", "container", "host", "distributed",

@@ -186,10 +186,7 @@ class _Evaluator:
         for sign, node in pairs:
             following = self.value(node)
             step = _truth(self._apply(_COMPARE[sign], current, following))
-            if step is False or outcome is False:
-                outcome = False
-            else:
-                outcome = unknown_of(outcome, step) or True
+            outcome = False if False in (step, outcome) else unknown_of(outcome, step) or True
             current = following
         return outcome
 

@@ -1,4 +1,4 @@
-"""Conditions and texts of entries, parsed with Jinja2's grammar into plain data. Used when entries are loaded.
+"""Conditions and texts of entries, parsed with Jinja2's grammar into plain data. Used when entries load.
 
 Jinja2 only parses: nothing of it ever runs. What it parsed is checked against a short list of allowed
 forms and kept as nested lists, so that it can be cached as JSON and evaluated by
@@ -7,7 +7,7 @@ forms and kept as nested lists, so that it can be cached as JSON and evaluated b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpuhelp.kb.evaluation import FILTERS, FUNCTIONS, TABLE_FUNCTIONS, TESTS, Node
@@ -23,6 +23,9 @@ _COMPARISONS = {
 }  # fmt: skip
 _ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}
 _LONGEST = 2000
+_DEEPEST = 200
+"""Lists within lists. Conditions that people write have a tenth of that; far more survives no walk."""
+_TOO_DEEP = "nested too deeply; split it, or use `in` with a list for a long chain of `or`"
 
 
 class ExpressionError(ValueError):
@@ -41,9 +44,11 @@ def parse_expression(source: str) -> Node:
         at_end = parser.stream.eos
     except TemplateSyntaxError as error:
         raise ExpressionError(f"not an expression: {error.message}") from error
+    except RecursionError as error:
+        raise ExpressionError(_TOO_DEEP) from error
     if not at_end:
         raise ExpressionError(f"one expression expected, found more after it: {source!r}")
-    return _convert(tree)
+    return _bounded(_convert, tree)
 
 
 def parse_template(source: str) -> list[Node]:
@@ -57,7 +62,10 @@ def parse_template(source: str) -> list[Node]:
         tree = _environment().parse(source)
     except TemplateSyntaxError as error:
         raise ExpressionError(f"not a text template: {error.message}") from error
-    return _segments(tree.body)
+    except RecursionError as error:
+        raise ExpressionError(_TOO_DEEP) from error
+    segments: list[Node] = _bounded(_segments, tree.body)
+    return segments
 
 
 def names_in(tree: object) -> frozenset[str]:
@@ -76,6 +84,26 @@ def _environment() -> Any:
 def _refuse_long(source: str) -> None:
     if len(source) > _LONGEST:
         raise ExpressionError(f"longer than {_LONGEST} characters")
+
+
+def _bounded(convert: Callable[[Any], Node], tree: Any) -> Node:
+    """The converted tree, if it is no deeper than allowed."""
+    try:
+        converted = convert(tree)
+    except RecursionError as error:
+        raise ExpressionError(_TOO_DEEP) from error
+    level = [converted]
+    for _ in range(_DEEPEST):
+        level = [part for node in level for part in _parts(node)]
+        if not level:
+            return converted
+    raise ExpressionError(_TOO_DEEP)
+
+
+def _parts(node: object) -> Iterable[object]:
+    if isinstance(node, dict):
+        return node.values()
+    return node if isinstance(node, list) else ()
 
 
 def _collect(tree: object, found: set[str]) -> None:
@@ -133,20 +161,26 @@ def _dotted(node: Any) -> str | None:
         node = node.node
     if type(node).__name__ != "Name" or node.name in ROOTS:
         return None
-    return ".".join([node.name, *reversed(parts)])
+    return _public([node.name, *reversed(parts)])
+
+
+def _public(parts: list[str]) -> str:
+    """The dotted name. No fact begins with an underscore; an environment variable may."""
+    hidden = [part for part in parts if part.startswith("_") and (parts[0] != "env" or part.startswith("__"))]
+    if hidden:
+        raise ExpressionError(f"name {hidden[0]} is not allowed; no fact begins with an underscore")
+    return ".".join(parts)
 
 
 def _name(node: Any) -> Node:
-    return ["name", node.name]
+    return ["name", _public([node.name])]
 
 
 def _attribute(node: Any) -> Node:
     fact = _dotted(node)
     if fact is not None:
         return ["name", fact]
-    if node.attr.startswith("_"):
-        raise ExpressionError(f"attribute {node.attr} is not allowed")
-    return ["attr", _convert(node.node), node.attr]
+    return ["attr", _convert(node.node), _public([node.attr])]
 
 
 def _constant(node: Any) -> Node:
@@ -167,7 +201,21 @@ def _call(node: Any) -> Node:
         raise ExpressionError(f"function {name or '?'} is not known; there are {allowed}")
     if node.kwargs or node.dyn_args or node.dyn_kwargs:
         raise ExpressionError(f"{name}() takes plain arguments only")
+    if name in FUNCTIONS:
+        _refuse_arguments(f"function {name}", FUNCTIONS[name], node.args, {})
     return ["call", name, [_convert(argument) for argument in node.args]]
+
+
+def _refuse_arguments(
+    what: str, function: Callable[..., object], given: list[Any], named: dict[str, Any]
+) -> None:
+    """ExpressionError if the function cannot take these arguments."""
+    import inspect
+
+    try:
+        inspect.signature(function).bind(*given, **named)
+    except TypeError as error:
+        raise ExpressionError(f"{what}: {error}") from error
 
 
 def _filter(node: Any) -> Node:
@@ -176,7 +224,15 @@ def _filter(node: Any) -> Node:
     if node.node is None or node.dyn_args or node.dyn_kwargs:
         raise ExpressionError(f"filter {node.name} needs a value before it and plain arguments")
     named = {pair.key: _convert(pair.value) for pair in node.kwargs}
+    _refuse_arguments(f"filter {node.name}", FILTERS[node.name], [node.node, *node.args], named)
+    if node.name in ("selectattr", "rejectattr") and len(node.args) > 1:
+        _refuse_other_tests(node)
     return ["filter", node.name, _convert(node.node), [_convert(a) for a in node.args], named]
+
+
+def _refuse_other_tests(node: Any) -> None:
+    if len(node.args) != 3 or getattr(node.args[1], "value", None) != "equalto":
+        raise ExpressionError(f"{node.name} takes ('field') or ('field', 'equalto', value)")
 
 
 def _test(node: Any) -> Node:

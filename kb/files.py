@@ -1,4 +1,8 @@
-"""The YAML files of a knowledge base on disk: which there are, whether they changed, what they hold."""
+"""The YAML files of a knowledge base on disk: which there are, whether they changed, what they hold.
+
+Runs at every start, over hundreds of files: os.path and os.scandir cost a tenth of pathlib.
+"""
+# ruff: noqa: PTH100, PTH116, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -11,17 +15,23 @@ from gpuhelp.kb.problems import KnowledgeError, Problem
 from gpuhelp.kb.store import FORMAT, checksum
 
 SHIPPED = os.path.dirname(os.path.abspath(__file__))
+_COMPILER = ("build.py", "compile.py", "expressions.py", "load.py", "regexes.py", "values.py")
+"""The code that decides what a store holds: when it changes, stores made before are not read."""
 _SETTLED_S = 2.0
 """A file touched a moment ago may change again within the same tick of the file system's clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """One file as found: `name` is what it is to the knowledge base (entries/<family>/<id>.yaml), `path` its place."""
+    """One file as found: `name` is what it is to us (entries/<family>/<id>.yaml), `path` its place.
+
+    `shipped` tells the files of this package from those of a person's folders, whose names can be equal.
+    """
 
     name: str
     path: str
     state: tuple[int, int, int, int]
+    shipped: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +41,27 @@ class SourceFile:
     name: str
     path: str
     content: bytes
+    shipped: bool = True
 
 
 def find_files(extra: Iterable[Path] = ()) -> tuple[FoundFile, ...]:
-    """Every file of the shipped knowledge and of `extra` folders, sorted. Raises KnowledgeError for a missing folder."""
-    found = [_file("schema.json", os.path.join(SHIPPED, "schema.json"))]
+    """Every file of the shipped knowledge and of `extra` folders, sorted.
+
+    Raises KnowledgeError for a folder that is missing.
+    """
+    found = [_file(name, os.path.join(SHIPPED, name)) for name in ("schema.json", *_COMPILER)]
     for folder in ("entries", "tables"):
-        found += [_file(os.path.relpath(path, SHIPPED).replace(os.sep, "/"), path) for path in _yaml_below(os.path.join(SHIPPED, folder))]
+        paths = _yaml_below(os.path.join(SHIPPED, folder))
+        found += [_file(os.path.relpath(path, SHIPPED).replace(os.sep, "/"), path) for path in paths]
+    seen = {file.path for file in found}
     for root in extra:
         if not root.is_dir():
             raise KnowledgeError((Problem(str(root), 0, 0, "", "no such folder of entries", "see --kb"),))
-        found += [_file(f"entries/{_family(path)}/{os.path.basename(path)}", path) for path in _yaml_below(str(root))]
+        for path in _yaml_below(str(root)):
+            if os.path.abspath(path) not in seen:  # a folder given twice counts once
+                seen.add(os.path.abspath(path))
+                name = f"entries/{_family(path)}/{os.path.basename(path)}"
+                found.append(_file(name, path, shipped=False))
     return tuple(found)
 
 
@@ -52,7 +72,7 @@ def fingerprint(files: Iterable[FoundFile]) -> str:
 
 def settled(files: Iterable[FoundFile], now_s: float) -> bool:
     """True if no file was touched so lately that another change could go unseen."""
-    return all(file.state[1] / 1e9 < now_s - _SETTLED_S for file in files)
+    return all(max(file.state[1:3]) / 1e9 < now_s - _SETTLED_S for file in files)
 
 
 def read_files(files: Iterable[FoundFile]) -> tuple[SourceFile, ...]:
@@ -60,13 +80,14 @@ def read_files(files: Iterable[FoundFile]) -> tuple[SourceFile, ...]:
     read: list[SourceFile] = []
     problems: list[Problem] = []
     for file in files:
-        shown = file.name if file.path.startswith(SHIPPED) else file.path
+        shown = file.name if file.shipped else file.path
         try:
             with open(file.path, "rb") as stream:
-                read.append(SourceFile(file.name, shown, stream.read()))
+                read.append(SourceFile(file.name, shown, stream.read(), file.shipped))
         except OSError as error:
             reason = error.strerror or str(error)
-            problems.append(Problem(file.path, 0, 0, "", f"cannot be read: {reason}"))
+            hint = "let this user read it, or move it out of the folder"
+            problems.append(Problem(file.path, 0, 0, "", f"cannot be read: {reason}", hint))
     if problems:
         raise KnowledgeError(tuple(problems))
     return tuple(read)
@@ -76,17 +97,19 @@ def content_key(files: Iterable[SourceFile]) -> str:
     """Equal for equal names and contents."""
     parts: list[bytes] = []
     for file in files:
-        parts.append(f"\0{file.path}\0{len(file.content)}\0".encode("utf-8", "surrogateescape"))
+        head = f"\0{file.shipped}\0{file.path}\0{len(file.content)}\0"
+        parts.append(head.encode("utf-8", "surrogateescape"))
         parts.append(file.content)
     return checksum(b"".join(parts), f"format {FORMAT}")
 
 
-def _file(name: str, path: str) -> FoundFile:
+def _file(name: str, path: str, *, shipped: bool = True) -> FoundFile:
     try:
         status = os.stat(path)
     except OSError:
-        return FoundFile(name, path, (0, 0, 0, 0))
-    return FoundFile(name, path, (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+        return FoundFile(name, path, (0, 0, 0, 0), shipped)
+    state = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return FoundFile(name, path, state, shipped)
 
 
 def _yaml_below(folder: str) -> Iterator[str]:
@@ -97,7 +120,7 @@ def _yaml_below(folder: str) -> Iterator[str]:
     except OSError:
         return
     for item in inside:
-        if item.is_dir():
+        if item.is_dir(follow_symlinks=False):  # a link to a folder above would never end
             yield from _yaml_below(item.path)
         elif item.name.endswith(".yaml"):
             yield item.path

@@ -31,7 +31,7 @@ class KnowledgeBase:
         return tuple(self._signature(entry_id) for entry_id in self.ids)
 
     def signatures_near(self, holds: Callable[[str], bool]) -> tuple[Signature, ...]:
-        """The signatures that can match a text at all, sorted by id. `holds` tells if it has a squashed literal."""
+        """The signatures that can match a text at all, by id. `holds` tells if it has a squashed literal."""
         index = self._store.read("anchors")
         near = {entry_id for anchor, ids in index["anchored"].items() if holds(anchor) for entry_id in ids}
         return tuple(self._signature(entry_id) for entry_id in sorted(near.union(index["always"])))
@@ -74,7 +74,9 @@ class KnowledgeBase:
         return self._store.names("table/")
 
 
-def load(extra: Iterable[Path] = (), *, cache_dir: Path | None = None, use_cache: bool = True) -> KnowledgeBase:
+def load(
+    extra: Iterable[Path] = (), *, cache_dir: Path | None = None, use_cache: bool = True
+) -> KnowledgeBase:
     """The shipped entries and those of `extra` folders. Raises KnowledgeError with every fault found."""
     found = find_files(extra)
     if not use_cache:
@@ -114,7 +116,7 @@ def _read_ledger(path: Path) -> dict[str, str]:
     """Which store belongs to which state of the files; empty if there is none, or it is broken."""
     try:
         known = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return {str(state): str(key) for state, key in known.items()} if isinstance(known, dict) else {}
 
@@ -137,8 +139,11 @@ def _compile(files: tuple[SourceFile, ...]) -> bytes:
 
 
 def sections_of(records: list[Record]) -> dict[str, Any]:
-    """The sections that hold entries: the anchor index, signatures and entries one by one, questions together."""
-    sections: dict[str, Any] = {"anchors": _anchors(records), "questions": {r["id"]: _asked(r) for r in records}}
+    """The sections that hold entries: the anchor index, questions, each signature and each entry."""
+    sections: dict[str, Any] = {
+        "anchors": _anchors(records),
+        "questions": {record["id"]: _asked(record) for record in records},
+    }
     for record in records:
         sections[f"signature/{record['id']}"] = {key: record[key] for key in _SIGNATURE_KEYS}
         sections[f"entry/{record['id']}"] = {k: v for k, v in record.items() if k != "patterns"}

@@ -1,4 +1,4 @@
-"""What can be wrong with an entry, said so that its author can mend it: file, line, key, what would be right."""
+"""What can be wrong with an entry, told so that its author can mend it: file, line, key, what is right."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ squashed literal that every match must hold; patterns whose anchors are absent a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,9 +42,8 @@ def ready(source: str, *, case: bool = False) -> str:
 
 def group_names(source: str) -> tuple[str, ...]:
     """The names of the groups, in order."""
-    import re
-
-    return tuple(re.findall(r"\(\?P<(\w+)>", source))
+    plain = "".join(part if len(part) == 1 else " " for part in _parts(source))
+    return tuple(re.findall(r"\(\?P<(\w+)>", plain))
 
 
 def anchors(source: str) -> tuple[str, ...]:
@@ -55,8 +55,10 @@ def anchors(source: str) -> tuple[str, ...]:
 def _check(expression: str) -> None:
     import re2
 
+    options = re2.Options()
+    options.log_errors = False  # the author is told by us, not by a line of the library on standard error
     try:
-        re2.compile(expression)
+        re2.compile(expression, options)
     except re2.error as error:
         detail = error.args[0] if error.args else error
         text = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
@@ -64,28 +66,37 @@ def _check(expression: str) -> None:
 
 
 def _elastic(source: str) -> str:
-    """Each space outside a character class becomes white space of any length."""
-    out: list[str] = []
-    in_class = False
-    position = 0
-    while position < len(source):
-        char = source[position]
-        if char == "\\":
-            out.append(source[position : position + 2])
-            position += 2
-            continue
-        if char == "[" and not in_class:
-            in_class = True
-        elif char == "]" and in_class and source[position - 1] not in "[^":
-            in_class = False
-        out.append(_space(source, position) if char == " " and not in_class else char)
-        position += 1
-    return "".join(out)
+    """Each run of spaces outside a character class becomes white space of any length."""
+    return "".join(_elastic_part(part) for part in _parts(source))
 
 
-def _space(source: str, position: int) -> str:
-    quantified = source[position + 1 : position + 2] in ("*", "+", "?", "{")
-    return r"\s" if quantified else r"\s+"
+def _elastic_part(part: str) -> str:
+    if not part.startswith(" "):
+        return part
+    quantifier = part.lstrip(" ")
+    if not quantifier:
+        return r"\s+"
+    # the quantifier belongs to the last space only
+    before = r"\s+" if len(part) - len(quantifier) > 1 else ""
+    return before + r"\s" + quantifier
+
+
+_PART = r"""(?sx)
+    \\ .                                        # an escaped character
+    | \[ \^? \]? (?: \\ . | [^\]\\] )* \]         # a character class; a bracket that comes first is one of it
+    | [ ]+ (?: [*+?] | \{ \d+ (?: , \d* )? \} )?  # spaces, and the quantifier of the last one
+    | .
+"""
+_POSIX_CLASS = r"\[:\^?[a-z]+:\]"
+"""Python's parser, which finds the anchors, would read it as something else."""
+
+
+def _parts(source: str) -> list[str]:
+    """The expression cut into escapes, classes, runs of spaces and single characters."""
+    parts: list[str] = re.findall(_PART, source)
+    if any(part.startswith("[") and re.search(_POSIX_CLASS, part) for part in parts):
+        raise RegexError(r"classes such as [:alpha:] are not allowed; write \w, \d, \s or [a-z]")
+    return parts
 
 
 def _parse(source: str) -> Any:
@@ -95,7 +106,7 @@ def _parse(source: str) -> Any:
         import sre_parse as _parser
     try:
         return _parser.parse(source)
-    except Exception as error:  # noqa: BLE001 - whatever the parser dislikes is the author's to mend
+    except Exception as error:  # whatever the parser dislikes is the author's to mend
         raise RegexError(f"not a regular expression: {error}") from error
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 4
+FORMAT = 5
 """Raised when a record's shape changes, so that older caches are not read."""
 
 
@@ -52,8 +52,8 @@ def pack(sections: Mapping[str, Any]) -> bytes:
         parts.append(line)
         position += len(line) + 1
     body = b"\n".join(parts)
-    head = json.dumps({"format": FORMAT, "digest": checksum(body), "contents": contents}).encode()
-    return head + b"\n" + body
+    head = {"format": FORMAT, "digest": _digest(contents, body), "contents": contents}
+    return json.dumps(head).encode() + b"\n" + body
 
 
 def unpack(data: bytes) -> Store:
@@ -63,10 +63,10 @@ def unpack(data: bytes) -> Store:
         table = json.loads(head)
         if table["format"] != FORMAT:
             raise BrokenStore(f"format {table['format']}, this version reads {FORMAT}")
-        if table["digest"] != checksum(body):
-            raise BrokenStore("cut short or altered")
         contents = {name: (int(start), int(length)) for name, (start, length) in table["contents"].items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        if table["digest"] != _digest(contents, body):
+            raise BrokenStore("cut short or altered")
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
         raise BrokenStore(str(error)) from error
     return Store(body, contents)
 
@@ -91,22 +91,28 @@ def write_cached(path: Path, data: bytes, keep: int = 8) -> bool:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
             Path(name).replace(path)
-        except OSError:
+        finally:
             Path(name).unlink(missing_ok=True)
-            raise
         _forget_old(path, keep)
     except OSError:
         return False
     return True
 
 
+def _digest(contents: Mapping[str, tuple[int, int]], body: bytes) -> str:
+    """Guards the table of contents too: a wrong place would give half a section."""
+    return checksum(body, repr(sorted(contents.items())))
+
+
 def checksum(data: bytes, start: str = "") -> str:
-    """Two checksums and the length. Told apart must be accidents, not attacks; hashlib would cost 3 ms a start."""
+    """Two checksums and the length: against accidents, not attacks. hashlib would cost 3 ms a start."""
     seed = zlib.crc32(start.encode())
     return f"{zlib.crc32(data, seed):08x}{zlib.adler32(data, seed):08x}{len(data):x}"
 
 
 def _forget_old(path: Path, keep: int) -> None:
-    files = sorted(path.parent.glob(f"*{path.suffix}"), key=lambda file: file.stat().st_mtime, reverse=True)
+    """Remove the oldest files of the same kind; what else lies in the folder is not ours."""
+    alike = path.parent.glob(f"{path.stem.partition('-')[0]}-*{path.suffix}")
+    files = sorted(alike, key=lambda file: file.stat().st_mtime, reverse=True)
     for old in files[keep:]:
         old.unlink(missing_ok=True)

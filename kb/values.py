@@ -1,7 +1,8 @@
 """Values of conditions: the unknown, sizes and versions, and the functions and filters over plain data. Pure.
 
 A fact can be of any type and size, since snapshots and tables come from elsewhere. What a function cannot
-work on raises one of ODD_VALUES, which gpuhelp.kb.evaluation turns into an unknown; nothing grows without bound.
+work on raises one of ODD_VALUES, which gpuhelp.kb.evaluation turns into an unknown. No value grows without
+bound.
 """
 
 from __future__ import annotations
@@ -9,7 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from functools import total_ordering
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 LONGEST_TEXT = 100_000
 """Characters of a text that values are joined to."""
@@ -64,7 +69,9 @@ def shown(value: object, depth: int = 0) -> str:
 
 # sizes, numbers, versions
 
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?:(?P<prefix>[KMGT]?)(?P<binary>i?)B(?:ytes?)?)?", re.IGNORECASE)
+_SIZE = re.compile(
+    r"(?P<number>\d+(?:\.\d+)?)\s*(?:(?P<prefix>[KMGT]?)(?P<binary>i?)B(?:ytes?)?)?", re.IGNORECASE
+)
 
 
 def parse_bytes(text: object) -> int | Unknown:
@@ -92,7 +99,7 @@ def format_bytes(count: object) -> str:
     return f"{size:.1f} TiB"
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
     """True for an int or a float; truth values are no numbers here."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -103,14 +110,35 @@ def _size(value: object) -> str:
     return format_bytes(value)
 
 
-def _version(text: object) -> object:
-    """A version to compare: '12.4', '550.54.15', '2.6.0+cu124' (the local part does not count)."""
-    from packaging.version import InvalidVersion, Version
+@total_ordering
+class _Version:
+    """A version to compare: '12.4', '550.54.15', '2.6.0+cu124' (the local part does not count).
 
-    try:
-        return Version(str(text).split("+")[0].strip().removeprefix("v"))
-    except InvalidVersion:
-        return Unknown()
+    Parsed when it is first compared: most conditions meet an unknown before that. What is no version then
+    raises ValueError, and the comparison is unknown.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: object) -> None:
+        self.text = str(text).split("+")[0].strip().removeprefix("v")
+
+    def _parsed(self) -> Version:
+        from packaging.version import Version
+
+        return Version(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return self._parsed() == (other._parsed() if isinstance(other, _Version) else other)
+
+    def __lt__(self, other: _Version) -> bool:
+        return self._parsed() < other._parsed()
+
+    def __hash__(self) -> int:
+        return hash(self._parsed())
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def _number(text: object) -> object:
@@ -269,7 +297,7 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "max": _extreme(max),
     "min": _extreme(min),
     "number": _number,
-    "version": _version,
+    "version": _Version,
     "words": _words,
 }
 """Functions that need nothing but their arguments."""

@@ -1,0 +1,173 @@
+"""Lint catches what the schema cannot see; the shipped entries have no such fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gpuhelp.kb.lint import lint
+from gpuhelp.kb.load import KnowledgeBase, load
+from gpuhelp.kb.problems import Problem
+from gpuhelp.probes.names import is_fact_name
+
+Build = Callable[[Any], KnowledgeBase]
+Entry = dict[str, Any]
+FILE = "entries/code/sample-failure.yaml"
+KO = "entries/code/sample-failure.ko.yaml"
+
+
+def faults_of(build: Build, entry: Entry, korean: Entry | None) -> tuple[Problem, ...]:
+    knowledge = build({FILE: entry} | ({KO: korean} if korean else {}))
+    return lint(knowledge, knowledge.ids, is_fact_name)
+
+
+def test_the_sample_has_no_fault(build: Build, entry: Entry, korean: Entry) -> None:
+    assert faults_of(build, entry, korean) == ()
+
+
+def first_cause(entry: Entry, **values: Any) -> None:
+    entry["causes"][0].update(values)
+
+
+def first_fix(entry: Entry, **values: Any) -> None:
+    entry["causes"][0]["fixes"][0].update(values)
+
+
+def first_pattern(entry: Entry, **values: Any) -> None:
+    entry["match"][0].update(values)
+
+
+CAUSE, FIX = "causes.no-flux", "causes.no-flux.fixes.add-flux"
+SEEDED: list[tuple[Callable[[Entry], object], str, str]] = [
+    # loose patterns
+    (lambda e: e["match"].append({"text": "a b c d e f g"}), "match", "'a b c d e f g' is too short"),
+    (lambda e: e["match"].append({"regex": r"\d+ of \d+ in"}), "match", "holds no literal of 4 characters"),
+    (
+        lambda e: e["match"].append({"regex": r"(?:long text)?\d+"}),
+        "match",
+        "holds no literal of 4 characters",
+    ),
+    # names nobody knows
+    (lambda e: first_cause(e, when="torch.versoin"), CAUSE, "'torch.versoin' is neither"),
+    (lambda e: first_cause(e, hint="gpu.smm == 'x'"), CAUSE, "'gpu.smm' is neither"),
+    (lambda e: first_cause(e, because="{{ requestd }}"), CAUSE, "'requestd' is neither"),
+    (lambda e: first_cause(e, refuted="{{ driver.versions }}"), CAUSE, "'driver.versions' is neither"),
+    (lambda e: first_fix(e, when="gpu_count > 1"), FIX, "'gpu_count' is neither"),
+    (lambda e: first_fix(e, title="Add {{ fluxes }}"), FIX, "'fluxes' is neither"),
+    (lambda e: first_fix(e, commands=["{{ pyton }} -c 1"]), FIX, "'pyton' is neither"),
+    (lambda e: first_fix(e, explain="{% if torch.cudaa %}x{% endif %}"), FIX, "'torch.cudaa' is neither"),
+    (lambda e: first_fix(e, undo="{{ undoing }}"), FIX, "'undoing' is neither"),
+    (lambda e: first_fix(e, proof="{{ proving }} --version"), FIX, "'proving' is neither"),
+    (lambda e: first_fix(e, expect="{{ torch_index(gpu.sm, cuda_api) }}"), FIX, "'cuda_api' is neither"),
+    (lambda e: first_pattern(e, where="bytes(freee) > 1"), "match", "'freee' is neither"),
+    (lambda e: first_pattern(e, let={"x": "bytes(allocatd)"}), "match", "'allocatd' is neither"),
+    (
+        lambda e: first_pattern(e, tells={"torch.version": "torchversion"}),
+        "match",
+        "'torchversion' is neither",
+    ),
+    (
+        lambda e: first_pattern(e, tells={"torch.versoin": "torch_version"}),
+        "match",
+        "'torch.versoin' is no fact",
+    ),
+    (lambda e: e["causes"][0]["ask"].update(fact="answer.flux"), f"{CAUSE}.ask", "'answer.flux' is no fact"),
+    # sums and ids
+    (lambda e: first_cause(e, weight=0.1), "causes", "weights sum to 0.50"),
+    (lambda e: first_cause(e, weight=1.0), "causes", "weights sum to 1.40"),
+    (lambda e: e.update(refines=["sample-failure"]), "refines", "names the entry itself"),
+    (lambda e: e.update(leads_to=["other", "sample-failure"]), "leads_to", "names the entry itself"),
+    # commands
+    (lambda e: first_fix(e, commands=["sudo apt install flux"]), FIX, "a command uses sudo"),
+    (lambda e: first_fix(e, commands=["cd x && sudo make install"]), FIX, "a command uses sudo"),
+    (lambda e: first_fix(e, commands=["echo {{ torch.version }} | sudo tee x"]), FIX, "a command uses sudo"),
+    (lambda e: first_fix(e, proof="sudo dmesg"), FIX, "a command uses sudo"),
+]
+
+
+@pytest.mark.parametrize(("seed", "key", "message"), SEEDED, ids=[case[2] for case in SEEDED])
+def test_a_seeded_fault_is_told_with_key_and_hint(
+    build: Build, entry: Entry, korean: Entry, seed: Callable[[Entry], object], key: str, message: str
+) -> None:
+    seed(entry)
+    for text in ("because", "refuted"):
+        if text in entry["causes"][0]:
+            korean["causes"]["no-flux"][text] = "설명입니다"
+    (problem,) = faults_of(build, entry, korean)
+    assert (problem.path, problem.key) == (FILE, key)
+    assert message in problem.message
+    assert problem.hint
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        lambda e: first_cause(
+            e, when="gpu.sm in torch.arch_list and gpus | length > 1 and env.HOME is known"
+        ),
+        lambda e: first_cause(e, when="requested is known and answers.flux and packages.flash_attn is none"),
+        lambda e: first_pattern(e, let={"a": "bytes(free_text)", "b": "a + 1"}, where="b > 1"),
+        lambda e: first_fix(e, commands=["{{ pip }} list", "{{ python }} -V", "echo pseudo sudoku"]),
+        lambda e: e.update(refines=["not-written-yet"], leads_to=["neither-this"]),
+        lambda e: e["match"].append({"exception": "Error"}),
+        lambda e: first_cause(e, weight=0.45),
+    ],
+)
+def test_what_is_allowed_is_no_fault(
+    build: Build, entry: Entry, korean: Entry, allowed: Callable[[Entry], object]
+) -> None:
+    allowed(entry)
+    assert faults_of(build, entry, korean) == ()
+
+
+def test_ids_used_twice_are_told(build: Build, entry: Entry) -> None:
+    entry["causes"][1]["id"] = "no-flux"
+    entry["causes"][0]["fixes"].append({**entry["causes"][0]["fixes"][0]})
+    found = {(p.key, p.message) for p in faults_of(build, entry, None)}
+    assert ("causes.no-flux", "id is used twice") in found
+    assert ("causes.no-flux.fixes.add-flux", "id is used twice") in found
+
+
+def test_a_missing_translation_is_told_for_every_text(build: Build, entry: Entry) -> None:
+    found = [p.key for p in faults_of(build, entry, None) if p.message == "has no Korean text"]
+    fix = ("expect", "explain", "title", "undo")
+    assert found == sorted(
+        [
+            "title",
+            "summary",
+            "questions",
+            "causes.no-flux.title",
+            "causes.no-flux.because",
+            "causes.no-flux.ask.text",
+            "causes.no-flux.ask.choices",
+            *(f"causes.no-flux.fixes.add-flux.{key}" for key in fix),
+            "causes.old-flux.title",
+            *(f"causes.old-flux.fixes.renew-flux.{key}" for key in fix if key != "explain"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("key", ["because", "ask", "title"])
+def test_one_missing_translation_is_told(build: Build, entry: Entry, korean: Entry, key: str) -> None:
+    if key == "title":
+        korean["causes"]["no-flux"]["fixes"].clear()
+    else:
+        del korean["causes"]["no-flux"][key]
+    found = faults_of(build, entry, korean)
+    assert found
+    assert all(p.message == "has no Korean text" for p in found)
+    assert all("sample-failure.ko.yaml" in p.hint for p in found)
+
+
+def test_only_the_entries_asked_for_are_looked_at(build: Build, entry: Entry, korean: Entry) -> None:
+    bad = {**entry, "id": "bad", "leads_to": ["bad"]}
+    knowledge = build({FILE: entry, KO: korean, "entries/code/bad.yaml": bad})
+    assert lint(knowledge, ("sample-failure",), is_fact_name) == ()
+    assert {p.path for p in lint(knowledge, ("bad",), is_fact_name)} == {"entries/code/bad.yaml"}
+
+
+def test_the_shipped_entries_are_clean() -> None:
+    knowledge = load(use_cache=False)
+    assert [str(problem) for problem in lint(knowledge, knowledge.ids, is_fact_name)] == []
