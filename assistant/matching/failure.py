@@ -39,6 +39,8 @@ def _error_lines(view: View) -> Iterator[int]:
     for error in view.document.errors:
         if error.type and not error.name.endswith("Warning"):
             yield error.said[0]
+        elif not error.type and len(error.frames) > 1:
+            yield error.first
 
 
 def _lines_of(row: Row, view: View) -> Iterator[int]:
@@ -49,19 +51,20 @@ def _lines_of(row: Row, view: View) -> Iterator[int]:
 
 
 def describe(views: tuple[View, ...], lines: tuple[tuple[int, int], ...]) -> UnknownFailure | None:
-    """What can be said of a failure that no entry knows: the last exception, else the first line that shows it."""
+    """What can be said of a failure that no entry knows: the last exception, else the first such line."""
     for view in reversed(views):
         for error in reversed(view.document.errors):
             if error.type and not error.name.endswith("Warning"):
-                index = error.said[0]
-                frame = next((e.user_frame for e in reversed(view.document.errors) if e.user_frame), None)
-                line = view.document.lines[index]
-                place = frame.place if frame else ""
-                return UnknownFailure(
-                    error.type, error.message, place, view.document.source.name, line.number, line.raw
-                )
+                return _unknown(view, error.said[0], error.type, error.message)
     if not lines:
         return None
     number, index = lines[0]
-    line = views[number].document.lines[index]
-    return UnknownFailure("", "", "", views[number].document.source.name, line.number, line.raw)
+    return _unknown(views[number], index)
+
+
+def _unknown(view: View, index: int, exception: str = "", message: str = "") -> UnknownFailure:
+    document = view.document
+    frame = next((error.user_frame for error in reversed(document.errors) if error.user_frame), None)
+    line = document.lines[index]
+    place = frame.place if frame else ""
+    return UnknownFailure(exception, message, place, document.source.name, line.number, line.raw)

@@ -12,14 +12,16 @@ from gpuhelp.matching.symptoms import Match, ruled_out, speaks_against
 from gpuhelp.matching.view import View
 
 FLOOR = 87.0
-"""Below this share of agreement (0..100) a phrase is a coincidence. Chosen on the healthy logs and one-typo texts."""
+"""Below this agreement (0..100) a phrase is a coincidence. Chosen on healthy logs and one-typo texts."""
 _MOST_LINES = 200
 _LONGEST_LINE = 600
 _SHORTEST_SHARE = 0.7
 """A line much shorter than the phrase cannot say the same."""
 
 
-def find_fuzzy(views: Iterable[View], signatures: Iterable[Signature], lines: Iterable[tuple[int, int]]) -> tuple[Match, ...]:
+def find_fuzzy(
+    views: Iterable[View], signatures: Iterable[Signature], lines: Iterable[tuple[int, int]]
+) -> tuple[Match, ...]:
     """The best fuzzy match of each entry over these (document, line) places."""
     from rapidfuzz import fuzz
 
@@ -30,13 +32,22 @@ def find_fuzzy(views: Iterable[View], signatures: Iterable[Signature], lines: It
         wanted = pattern.needle.lower()
         for number, index in places:
             text = views[number].stretch(index, index)[:_LONGEST_LINE]
-            if len(text) < len(wanted) * _SHORTEST_SHARE or any(speaks_against(guard, text) for guard in pattern.unless):
+            if len(text) < len(wanted) * _SHORTEST_SHARE or any(
+                speaks_against(guard, text) for guard in pattern.unless
+            ):
                 continue
             score = fuzz.partial_ratio(wanted, text.lower(), score_cutoff=FLOOR) / 100
             known = best.get(signature.id)
             if score and (known is None or known.strength < score):
                 best[signature.id] = Match(
-                    signature.id, number, index, index, "fuzzy", pattern.needle, strength=score, warning=pattern.warning
+                    signature.id,
+                    number,
+                    index,
+                    index,
+                    "fuzzy",
+                    pattern.needle,
+                    strength=score,
+                    warning=pattern.warning,
                 )
     return tuple(best.values())
 

@@ -15,29 +15,39 @@ from functools import lru_cache
 Questions = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 FLOOR = 0.42
-"""Below this agreement (0..1) the honest answer is "not sure". Chosen on questions that were not in any entry."""
+"""Below this agreement (0..1) the honest answer is "not sure". Chosen on questions that no entry holds."""
 _TYPO_AGREEMENT = 84.0
 _LONGEST_QUESTION = 1500
 _MOST_LINES = 8
 _HANGUL = re.compile(r"[가-힣]")
 _OUTPUT_MARKS = re.compile(r"[\[\]{}<>=|/\\#$%]|: |\d\d:\d\d|\b0x")
-_PERSONAL = frozenset("i i'm my me we our why how what which when should can does do my is it the a but after still want help".split())
-"""Small words of people; an error line of a program holds one of them at most."""
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PERSONAL = _set("i i'm im i've my me we our why how what want help anyone")
+"""Words of people; programs hardly say them."""
+_ASKING = _set("why how what which when where who should can could does do did is are will")
+_SMALL = _ASKING | _set("it the a but after still")
+"""Words that programs say as well; beside a word of people, or after one that asks, they tell a sentence."""
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*|\d+(?:\.\d+)*[a-z]*|[가-힣]+")
 _KOREAN_ENDING = re.compile(
-    r"(?:이에요|이예요|입니다|인데요|이라고|라고|에서는|에서|으로|부터|까지|에게|이랑|하고|처럼|보다|이나|은요|는데|는데요"
-    r"|는|은|이|가|을|를|의|에|로|와|과|도|만|요)$"
+    r"(?:이에요|이예요|입니다|인데요|이라고|라고|에서는|에서|으로|부터|까지|에게|이랑|하고|처럼|보다|이나"
+    r"|은요|는데|는데요|는|은|이|가|을|를|의|에|로|와|과|도|만|요)$"
 )
-_COMMON = frozenset(
-    "a an and are as at be but by can do does for from get got had has have how i in is it just like me my no not of"
-    " on or please so some than that the their then there they this to up use was we what when which why will with would"
-    " you your any anyone help error problem issue question 안 왜 뭐 뭔가 무슨 어떻게 제가 저는 그냥 근데 그런데 혹시 좀 지금".split()
+_COMMON = _set(
+    "a an and are as at be but by can do does for from get got had has have how i in is it just like me my no"
+    " not of on or please so some than that the their then there they this to up use was we what when which"
+    " why will with would you your any anyone help error problem issue question"
+    " 안 왜 뭐 뭔가 무슨 어떻게 제가 저는 그냥 근데 그런데 혹시 좀 지금"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One entry a question may be about; agreement from 0 to 1, and the entry's question that came nearest."""
+    """One entry a question may be about; agreement from 0 to 1, and the nearest of the entry's questions."""
 
     entry: str
     agreement: float
@@ -49,8 +59,15 @@ def looks_like_question(text: str) -> bool:
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if not 0 < len(lines) <= _MOST_LINES or len(text) > _LONGEST_QUESTION:
         return False
+    return "?" in text or bool(_HANGUL.search(text)) or _is_personal(text) or _is_plain(text)
+
+
+def _is_personal(text: str) -> bool:
+    """True for a sentence of a person: about oneself, or one that begins by asking."""
     said = re.findall(r"[a-z']+", text.lower())
-    return "?" in text or bool(_HANGUL.search(text)) or len(_PERSONAL.intersection(said)) >= 2 or _is_plain(text)
+    personal = _PERSONAL.intersection(said)
+    asks = bool(said) and said[0] in _ASKING and not _OUTPUT_MARKS.search(text)
+    return (bool(personal) or asks) and len(personal | _SMALL.intersection(said)) >= 2
 
 
 def _is_plain(text: str) -> bool:
@@ -71,14 +88,14 @@ def route(text: str, questions: Questions) -> tuple[Route, ...]:
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> frozenset[str]:
-    """The words of a text that carry meaning, in lower case; Korean without endings, and as syllable pairs."""
+    """The words of a text that carry meaning, in lower case; Korean without endings, in syllable pairs."""
     found: set[str] = set()
     for word in _WORD.findall(text.lower()):
         if word in _COMMON:
             continue
         if "가" <= word[0] <= "힣":
-            stem = _KOREAN_ENDING.sub("", word) or word
-            found.update(stem[i : i + 2] for i in range(max(1, len(stem) - 1)))
+            stem = _KOREAN_ENDING.sub("", word)
+            found.update(stem[i : i + 2] for i in range(max(1, len(stem) - 1)) if stem)
         else:
             found.add(word)
     return frozenset(found)
@@ -102,7 +119,7 @@ class _Index:
         self.unseen = math.log(1 + len(bags))
 
     def known(self, asked: frozenset[str]) -> dict[str, float]:
-        """The words with their weights; a word no entry uses becomes the one it misspells, or counts in full."""
+        """The words with their weights; one that no entry uses becomes the one it misspells."""
         weighed: dict[str, float] = {}
         for word in sorted(asked):
             spelled = word if word in self.weights else self._spelled(word)

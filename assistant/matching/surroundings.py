@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -38,7 +39,7 @@ def _may_stand(row: Row, view: View) -> bool:
 
 
 def _places(match: Match, view: View) -> dict[str, str]:
-    """The matched lines, and then the stretch around them; what comes after is nearer to the end of the run."""
+    """The matched lines, then the stretch around them; what comes after is nearer to the end of the run."""
     last = len(view.document.lines) - 1
     return {
         "line": view.stretch(match.first, match.last),
@@ -50,14 +51,16 @@ def _places(match: Match, view: View) -> dict[str, str]:
 def _nearest(row: Row, places: Mapping[str, str]) -> str:
     names = ("line",) if row.get("near") == "line" else tuple(places)
     for name in names:
-        found = regex(row["regex"]).search(places[name])
-        if found and found.group(row["name"]):
-            return str(found.group(row["name"]))
+        groups = (found.group(row["name"]) for found in regex(row["regex"]).finditer(places[name]))
+        values = (value for value in groups if value)
+        value = next(values, "") if name != "before" else "".join(deque(values, maxlen=1))
+        if value:
+            return " ".join(value.split())
     return ""
 
 
 def user_frame(document: Document, first: int, last: int) -> Frame | None:
-    """The deepest frame of the person's own code in the error these lines belong to, or in the nearest one."""
+    """The deepest frame of the person's own code in the error of these lines, or in the nearest one."""
     with_frame = [error for error in document.errors if error.user_frame]
     if not with_frame:
         return None
@@ -66,7 +69,12 @@ def user_frame(document: Document, first: int, last: int) -> Frame | None:
 
 
 def _distance(error: PythonError, first: int, last: int) -> tuple[int, int]:
-    """Lines between an error and a match; an error that follows is as near as one that ends there."""
+    """Lines between an error and a match; an error that follows is as near as one that ends there.
+
+    Tracebacks of several ranks may overlap: the one whose message stands on the lines is the right one.
+    """
+    if error.said[0] <= last and first <= error.said[1]:
+        return -1, 0
     if error.first <= last and first <= error.last:
         return 0, 0
     return (error.first - last, 0) if error.first > last else (first - error.last, 1)

@@ -117,7 +117,9 @@ def _judged(signature: Signature, pattern: Pattern, number: int, hit: _Hit, view
         last=hit.last,
         kind=pattern.kind,
         label=pattern.label,
-        captured={n: " ".join(v.split()) for n, v in values.items() if n in CAPTURED_NAMES and isinstance(v, str)},
+        captured={
+            n: " ".join(v.split()) for n, v in values.items() if n in CAPTURED_NAMES and isinstance(v, str)
+        },
         derived={name: value for name, value in values.items() if name not in CAPTURED_NAMES},
         tells={name: value for name, value in told.items() if not isinstance(value, Unknown)},
         warning=pattern.warning,

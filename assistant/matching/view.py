@@ -1,4 +1,4 @@
-"""A document as patterns see it: one text with advice and echoed source code masked, and the way back to lines."""
+"""A document as patterns see it: one text, advice and echoed code masked, and the way back to lines."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class View:
 
 @lru_cache(maxsize=4096)
 def regex(expression: str) -> Any:
-    """The compiled RE2 expression; RE2 runs in linear time whatever the text. Kept here since re2's own cache is slow."""
+    """The compiled RE2 expression, linear in time on any text. Kept here since re2's own cache is slow."""
     import re2
 
     return re2.compile(expression)

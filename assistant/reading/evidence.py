@@ -1,4 +1,4 @@
-"""What reading makes of a text: frozen lines with their origin, Python errors, and the sources they came from."""
+"""What reading makes of a text: lines with their origin, Python errors, and the sources they came from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """What the wrappers around a line said: strings exactly as they stood there, empty where they said nothing."""
+    """What the wrappers around a line said: strings as they stood there, empty where they said nothing."""
 
     rank: str = ""
     host: str = ""
@@ -55,10 +55,11 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class PythonError:
-    """One exception: its frames from the outermost call to the innermost, its type and message.
+    """One exception: its type, its message, and its frames from the outermost call to the innermost.
 
-    `first` and `last` are indexes into the document's lines; `chained` is true when the next error in the
-    text was raised while this one was handled, or because of it. `type` is empty where the text ended first.
+    `first` and `last` are indexes into the document's lines, and so is `said`: the first and last line of
+    type and message. `chained` is true when the next error in the text was raised while this one was handled,
+    or because of it. `type` is empty where the text ended first.
     """
 
     type: str
@@ -66,6 +67,7 @@ class PythonError:
     frames: tuple[Frame, ...]
     first: int
     last: int
+    said: tuple[int, int]
     chained: bool = False
 
     @property
@@ -81,7 +83,7 @@ class PythonError:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source, read: lines, Python errors in order, and the indexes of lines that only echo source code."""
+    """One source, read: lines, Python errors in order, and the indexes of lines that echo source code."""
 
     source: Source
     lines: tuple[Line, ...]

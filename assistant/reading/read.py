@@ -18,5 +18,5 @@ def read(texts: Iterable[RawText]) -> Evidence:
 def _document(raw: RawText) -> Document:
     lines = unwrap(raw.text)
     errors, echoes = find_errors(lines)
-    count = lines[-1].number if lines else 0
+    count = raw.text.count("\n") + (not raw.text.endswith("\n") and raw.text != "")
     return Document(Source(raw.name, raw.size_bytes, count), lines, errors, echoes)

@@ -24,7 +24,7 @@ class RawText:
 
 
 def read_paths(paths: Iterable[str], stdin: BinaryIO) -> tuple[RawText, ...]:
-    """The texts of files, `-` being standard input. Raises InputError that names every file it cannot read."""
+    """The texts of files, `-` being standard input. Raises InputError that names every unreadable file."""
     texts: list[RawText] = []
     faults: list[str] = []
     for path in paths:
@@ -38,8 +38,10 @@ def read_paths(paths: Iterable[str], stdin: BinaryIO) -> tuple[RawText, ...]:
 
 
 def from_text(text: str, name: str) -> RawText:
-    """A text that is already in memory."""
-    return RawText(name, text, len(text.encode("utf-8", "replace")))
+    """A text that is already in memory; halves of surrogate pairs become U+FFFD."""
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return RawText(name, text, len(text.encode("utf-8")))
 
 
 def _read_stdin(stdin: BinaryIO) -> RawText:

@@ -11,21 +11,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from gpuhelp.reading.evidence import PLAIN, Line, Wrapping
 
-_MOST_LAYERS = 6
+_MOST_LAYERS = 12
 _ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours and cursor moves
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links
     r"|\x1b[@-Z\\-_]"
-    r"|(?:#033|\\x1b|\\u001b|\\033|\^\[)\[[0-9;]*[A-Za-z]"  # the escape character as syslog, JSON or repr spell it
+    r"|(?:#033|\\x1b|\\u001b|\\033|\^\[)\[[0-9;]*[A-Za-z]"  # as syslog, JSON or repr spell the escape
     r"|\[(?:\d{1,3}(?:;\d{1,3}){1,5}|[0-9]{1,2})m"  # what is left when the escape character was lost
 )
 _MAY_HOLD_ANSI = re.compile(r"[\x1b\[]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
+_US_DATE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|TRACE|SUCCESS)"
 
 
@@ -40,39 +42,56 @@ _WRAPPERS = (
     _Wrapper(">", r"(?:> ?){1,3}"),
     _Wrapper("[", r"\[(?:rank|default)(?P<rank>\d{1,5})\]:? ?"),
     _Wrapper("[", r"\[rank: (?P<rank>\d{1,5})\] ?"),
-    _Wrapper("[", r"\[\d{1,3},(?P<rank>\d{1,5})\]<std(?:out|err)>: ?"),
+    _Wrapper("dr", r"(?:rank|default)(?P<rank>\d{1,5}): ?"),
+    _Wrapper("[", r"\[(?:[\w.-]{1,80}@)?\d{1,3},(?P<rank>\d{1,5})\]<std(?:out|err)>: ?"),
     _Wrapper("[", r"\[(?P<level>[EWIF])\d{3,4} (?P<time>\d\d:\d\d:\d\d\.\d+) [\w./-]+:\d+\] ?"),
+    _Wrapper("[", r"\[(?P<level>[EWIF]) [\w./-]+\.(?:cpp|cc|hpp|h|cu):\d+\] ?"),
+    _Wrapper("[", r"\[NeMo (?P<level>[EWIDC]) (?P<time>" + _DATE + r") [\w./-]+:\d+\] ?"),
     _Wrapper("[", r"\[(?P<time>" + _DATE + r")\] ?"),
     _Wrapper("[", r"\[(?P<level>" + _LEVEL + r")\|[\w.]+:\d+\] (?P<time>" + _DATE + r") >> ?"),
-    _Wrapper("[", r"\[(?P<level>" + _LEVEL + r") ?\] ?:?"),
+    _Wrapper("[", r"\[(?P<level>" + _LEVEL + r") ?\](?: - | ?:? ?)"),
     _Wrapper("[", r"\[[\w./-]+\.py:\d+(?::[\w<>]+)?\] ?"),
     _Wrapper("[", r"\[[Rr]ank (?P<rank>\d{1,5})\] ?"),
-    _Wrapper("[", r"\[ ?\d+\.\d{6}\] ?"),
+    _Wrapper("[", r"\[ {0,7}\d{1,10}\.\d{6}\] ?"),
+    _Wrapper("[", r"\[(?P<time>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\] ?"),
     _Wrapper("[", r"\[(?P<pid>\d{2,8})\] "),
     _Wrapper("[", r"\[(?:__main__|[a-z_]+(?:\.[a-z_]+)+)\]"),
-    _Wrapper("(", r"\([A-Za-z][\w.]*(?: rank=(?P<rank>\d{1,5}))?(?: pid=(?P<pid>\d+))(?:, ip=(?P<host>[\d.a-f:]+))?\) ?"),
+    _Wrapper(
+        "(",
+        r"\([A-Za-z][\w.]*(?: rank=(?P<rank>\d{1,5}))? pid=(?P<pid>\d+)(?:, ip=(?P<host>[\d.a-f:]+))?\) ?",
+    ),
     _Wrapper("(", r"\(raylet(?:, ip=(?P<host>[\d.a-f:]+))?\) ?"),
-    _Wrapper("DIWECTFNS", r"(?P<level>" + _LEVEL + r") \d\d-\d\d (?P<time>\d\d:\d\d:\d\d) \[?[\w./-]+:\d+\] ?"),
+    _Wrapper(
+        "DIWECTFNS", r"(?P<level>" + _LEVEL + r") \d\d-\d\d (?P<time>\d\d:\d\d:\d\d) \[?[\w./-]+:\d+\] ?"
+    ),
     _Wrapper("DIWECTFNS", r"(?P<level>" + _LEVEL + r"):[A-Za-z_][\w.]{0,80}:"),
-    _Wrapper("EWIF", r"(?P<level>[EWIF])\d{4} (?P<time>\d\d:\d\d:\d\d\.\d+) +(?P<pid>\d+) [\w./-]+:\d+\] ?"),
+    _Wrapper(
+        "EWIF", r"(?P<level>[EWIF])\d{4} (?P<time>\d\d:\d\d:\d{2,12}\.\d+) +(?P<pid>\d+) [\w./-]+:\d+\] ?"
+    ),
     _Wrapper("EWIF", r"(?P<level>[EWIF]) [\w./-]+\.(?:cc|h|cpp):\d+\] ?"),
     _Wrapper(
         "JFMASOND",
         r"(?P<time>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?)"
         r" (?P<host>[\w.-]+) [\w./@-]+(?:\[(?P<pid>\d+)\])?: ",
     ),
+    _Wrapper("t", r"torch\.[\w.]{1,80}: \[(?P<level>" + _LEVEL + r")\] ?"),
+    _Wrapper(_DIGITS, r"(?P<time>" + _DATE + r") - (?:[\w.-]{1,80} - )?(?P<level>" + _LEVEL + r") - ?"),
+    _Wrapper(_DIGITS, r"(?P<time>" + _US_DATE + r") - (?P<level>" + _LEVEL + r") - +(?:[\w.]{1,80} - +)?"),
+    _Wrapper(
+        _DIGITS,
+        r"(?P<time>" + _DATE + r") (?P<host>[\w.-]{1,64}) (?:kernel|[\w./@-]{1,80}\[(?P<pid>\d+)\]): ",
+    ),
     _Wrapper(_DIGITS, r"(?P<time>" + _DATE + r")(?: std(?:out|err) [FP])?[:\]]? ?(?:- |\| )?"),
     _Wrapper(_DIGITS, r"(?P<time>\d\d:\d\d:\d\d(?:[.,]\d+)?) (?=\[|" + _LEVEL + r"|-)"),
-    _Wrapper("-", r"- [\w.]{1,80} - (?P<level>" + _LEVEL + r") - "),
     _Wrapper("DIWECTFNS", r"(?P<level>" + _LEVEL + r") {0,4}\| [\w.:<>-]{1,120} - "),
 )
 _BEGINNINGS = frozenset("".join(wrapper.begins for wrapper in _WRAPPERS))
-_COMPOSE = re.compile(r"[A-Za-z][\w.-]{0,62} +\| ?")
-_NUMBERED = re.compile(r"(?P<rank>\d{1,4}): ")
+_COMPOSE = re.compile(r"(?P<host>[A-Za-z][\w.-]{0,62}) +\| ?")
+_NUMBERED = re.compile(r" {0,4}(?P<rank>\d{1,4}): ")
 
 
 def unwrap(text: str) -> tuple[Line, ...]:
-    """The text's lines without wrappers. A line drawn over with carriage returns gives one Line for each layer."""
+    """The text's lines without wrappers. Where carriage returns draw over a line, each layer is a Line."""
     physical = text.split("\n")
     if physical and physical[-1] == "":
         physical.pop()
@@ -138,7 +157,7 @@ def _told(found: re.Match[str], known: Wrapping) -> Wrapping:
 
 
 def _common_prefix(lines: list[str]) -> re.Pattern[str] | None:
-    """Prefixes that could be anything on one line count only when most lines carry them: `ollama | `, `3: `."""
+    """Prefixes that could be anything on one line count where most lines carry them: `ollama | `, `3: `."""
     sample = [line for line in lines[:400] if line.strip()]
     for expression in (_COMPOSE, _NUMBERED):
         hits = sum(1 for line in sample if expression.match(line))
@@ -149,21 +168,40 @@ def _common_prefix(lines: list[str]) -> re.Pattern[str] | None:
 
 _NARROWEST_WRAP = 60
 _WIDEST_WRAP = 400
+_BEGINS_ANEW = r'\s*File "|Traceback \(most|[\w.]{1,80}(?:Error|Exception|Warning): |\s*\d{1,3}%\|'
+_EDGES = ("|", "+", "│", "┃", "╮", "╯", "===", "---", "***", "###", "───")
+_SAME_BEGINNING = 8
+"""Characters; a line that begins as the full one before it is the next record, not its rest."""
 
 
 def _join_hard_wraps(lines: list[Line]) -> list[Line]:
     """Lines that a terminal broke at a fixed width are one line again (it breaks inside words)."""
     width = max((len(line.raw) for line in lines), default=0)
-    full = [index for index, line in enumerate(lines) if len(line.raw) == width]
-    in_a_row = any(second == first + 1 for first, second in zip(full, full[1:], strict=False))
-    if not (_NARROWEST_WRAP <= width <= _WIDEST_WRAP and in_a_row):
+    if not _NARROWEST_WRAP <= width <= _WIDEST_WRAP:
+        return lines
+    pairs = pairwise(lines)
+    if not any(len(second.raw) == width and _is_rest(first, second, width) for first, second in pairs):
         return lines
     joined: list[Line] = []
-    open_line = False
-    for line in lines:
-        if open_line and line.text and line.wrapping == PLAIN:
+    for before, line in zip([None, *lines], lines, strict=False):
+        if before is not None and _is_rest(before, line, width):
             joined[-1] = replace(joined[-1], text=joined[-1].text + line.text)
         else:
             joined.append(line)
-        open_line = len(line.raw) == width
     return joined
+
+
+def _is_rest(full: Line, line: Line, width: int) -> bool:
+    """True if the line can be what did not fit into the full line before it.
+
+    Tables, rulers, progress bars and the records of a regular log are as wide as one another too.
+    """
+    return (
+        len(full.raw) == width
+        and bool(line.text)
+        and line.number != full.number
+        and line.wrapping == PLAIN
+        and line.raw[:_SAME_BEGINNING] != full.raw[:_SAME_BEGINNING]
+        and not full.raw.endswith(_EDGES)
+        and not re.match(_BEGINS_ANEW, line.text)
+    )

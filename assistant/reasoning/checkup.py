@@ -45,7 +45,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """The whole look: layers top to bottom, CUDA versions by kind (None: there is none; absent: not known), trouble."""
+    """The whole look: layers top to bottom, CUDA versions by kind (None: there is none), and trouble."""
 
     layers: tuple[Layer, ...]
     cuda_versions: Mapping[str, FactValue]
@@ -56,18 +56,25 @@ class Checkup:
 LAYER_FACTS: Mapping[str, tuple[str, ...]] = {
     "code": ("python.version", "python.manager", "python.executable"),
     "framework": ("torch.version", "torch.cuda_runtime_version", "torch.hip_version", "torch.path"),
-    "library": ("torch.cudnn_version", "packages.nvidia_cudnn_cu12", "packages.nvidia_cudnn_cu13", "toolkit.nvcc_version", "toolkit.cuda_home"),
+    "library": (
+        "torch.cudnn_version", "packages.nvidia_cudnn_cu12", "packages.nvidia_cudnn_cu13",
+        "toolkit.nvcc_version", "toolkit.cuda_home",
+    ),
     "driver": ("driver.version", "driver.cuda_api_version", "driver.kernel_module_version", "driver.error"),
     "hardware": ("gpus",),
     "container": ("container.kind", "host.shm_total_bytes", "host.shm_free_bytes"),
-    "host": ("os.platform", "os.wsl", "host.ram_available_bytes", "scheduler.kind", "env.CUDA_VISIBLE_DEVICES"),
+    "host": (
+        "os.platform", "os.wsl", "host.ram_available_bytes", "scheduler.kind", "env.CUDA_VISIBLE_DEVICES",
+    ),
 }  # fmt: skip
 CUDA_VERSIONS: Mapping[str, str] = {
     "driver_api": "driver.cuda_api_version",
     "runtime": "torch.cuda_runtime_version",
     "toolkit": "toolkit.nvcc_version",
 }
-_DECISIVE = {"code": "python.version", "framework": "torch.version", "driver": "driver.version", "hardware": "gpus"}
+_DECISIVE = {
+    "code": "python.version", "framework": "torch.version", "driver": "driver.version", "hardware": "gpus",
+}  # fmt: skip
 """The fact whose absence leaves a layer unknown, and whose being None means that there is none."""
 
 
@@ -80,7 +87,7 @@ def check(facts: Facts, rows: Iterable[Row], functions: Functions) -> Checkup:
         if truth(row["when"], scope.lookup, scope.functions) is True
     )
     layers = tuple(_layer(name, names, facts, troubles) for name, names in LAYER_FACTS.items())
-    versions = {kind: fact.value for kind, name in CUDA_VERSIONS.items() if (fact := facts.get(name)) is not None}
+    versions = {kind: facts[name].value for kind, name in CUDA_VERSIONS.items() if name in facts}
     return Checkup(layers, versions, troubles, scope)
 
 

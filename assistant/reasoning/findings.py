@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gpuhelp.kb.entry import Entry
 from gpuhelp.kb.evaluation import Functions
@@ -16,6 +17,7 @@ from gpuhelp.reasoning.judge import Judgement, judge
 from gpuhelp.reasoning.scope import Scope, scope_of
 
 _MOST_EVIDENCE = 20
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,9 @@ class Finding:
     scope: Scope
 
 
-def finding_of(candidate: Candidate, evidence: Evidence, entry: Entry, facts: Facts, functions: Functions) -> Finding:
+def finding_of(
+    candidate: Candidate, evidence: Evidence, entry: Entry, facts: Facts, functions: Functions
+) -> Finding:
     """The finding of one candidate."""
     captured = _first_of(match.captured for match in candidate.matches)
     derived = _first_of(match.derived for match in candidate.matches)
@@ -85,9 +89,9 @@ def _told(matches: Iterable[Match], evidence: Evidence) -> Facts:
     return Facts(facts)
 
 
-def _first_of(mappings: Iterable[Mapping[str, object]]) -> dict[str, object]:
+def _first_of(mappings: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
     """All names, each with the value of the first mapping that has it."""
-    merged: dict[str, object] = {}
+    merged: dict[str, Value] = {}
     for mapping in mappings:
         merged = {**mapping, **merged}
     return merged
@@ -99,10 +103,8 @@ def _line(match: Match, evidence: Evidence) -> EvidenceLine:
     return EvidenceLine(document.source.name, line.number, line.raw, line.wrapping.rank, line.wrapping.time)
 
 
-_BY_KIND: Mapping[str, Callable[[float], float]] = {
-    "fuzzy": lambda strength: 0.8 * strength,
-    "question": lambda strength: 0.9 * strength,
-}
+_TRUST = {"fuzzy": 0.8, "question": 0.9}
+_EXACT = 0.95
 
 
 def _confidence(candidate: Candidate) -> float:
@@ -112,4 +114,4 @@ def _confidence(candidate: Candidate) -> float:
     if candidate.warning:
         return 0.75
     first = max(candidate.matches, key=lambda match: match.strength)
-    return round(_BY_KIND.get(first.kind, lambda strength: 0.95)(first.strength), 2)
+    return round(_TRUST.get(first.kind, _EXACT) * first.strength, 2)

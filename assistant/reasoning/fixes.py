@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gpuhelp.kb.entry import Cause, Fix, Localized
-from gpuhelp.kb.evaluation import render, truth
+from gpuhelp.kb.evaluation import Node, Unknown, render, truth
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reasoning.scope import Scope
 
@@ -36,20 +37,28 @@ def fitting(cause: Cause, scope: Scope) -> tuple[Fix, ...]:
 
 
 def tell(fix: Fix, scope: Scope, language: str) -> ToldFix:
-    """The fix as a person reads it."""
+    """The fix as a person reads it. In commands stand no values that a shell would act on."""
+    uv = _uv_for(scope)
 
     def text(template: Localized | None) -> str:
-        return "" if template is None else render(template.of(language), scope.lookup, scope.functions).strip()
+        return (
+            ""
+            if template is None
+            else uv(render(template.of(language), scope.lookup, scope.functions)).strip()
+        )
+
+    def command(template: Node) -> str:
+        return uv(render(template, lambda name: _inert(scope.lookup(name), name), scope.functions)).strip()
 
     return ToldFix(
         id=fix.id,
         title=text(fix.title),
         risk=fix.risk,
         explain=text(fix.explain),
-        commands=tuple(render(command, scope.lookup, scope.functions).strip() for command in fix.commands),
+        commands=tuple(command(template) for template in fix.commands),
         code=fix.code.rstrip("\n"),
         undo=text(fix.undo),
-        proof=render(fix.proof, scope.lookup, scope.functions).strip(),
+        proof=command(fix.proof),
         expect=text(fix.expect),
     )
 
@@ -59,7 +68,7 @@ def tools_of(facts: Facts) -> Mapping[str, str]:
     executable = _known(facts, "python.executable")
     python = _quoted(executable, facts) if executable else "python"
     if _known(facts, "python.manager") == "uv":
-        return {"python": python, "pip": f"uv pip --python {python}" if executable else "uv pip"}
+        return {"python": python, "pip": "uv pip"}
     return {"python": python, "pip": f"{python} -m pip" if executable else "pip"}
 
 
@@ -72,10 +81,41 @@ def _known(facts: Facts, name: str) -> str:
     return fact.value if fact is not None and isinstance(fact.value, str) else ""
 
 
+def _uv_for(scope: Scope) -> Callable[[str], str]:
+    """Names the interpreter in commands of `uv pip`, which takes it only after the subcommand."""
+    python = scope.values.get("python", "python")
+    if scope.values.get("pip") != "uv pip" or python == "python":
+        return str
+    return lambda text: re.sub(_UV_COMMAND, lambda found: f"{found[0]} --python {python}", text)
+
+
+_UV_COMMAND = r"\buv pip (?:install|uninstall|list|show|freeze|check|tree)\b"
+_SPELLED = ("pip", "python")
+_ACTIVE = r"[\x00-\x1f\x7f`$;&|<>()\"'!]|^-(?!\d+$)|://|\\$"
+"""What makes a value more than a word to a shell or to pip: quotes, substitution, commands, options."""
+
+
+def _inert(value: object, name: str) -> object:
+    """The value, or an unknown one where a shell would do more than read it. The text may be hostile."""
+    if name in _SPELLED:
+        return value
+    if isinstance(value, str):
+        return Unknown([name]) if re.search(_ACTIVE, value) else value
+    if isinstance(value, Mapping):
+        return {key: _inert(item, f"{name}.{key}") for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_inert(item, name) for item in value]
+    return value
+
+
 def _quoted(path: str, facts: Facts) -> str:
-    """A path as its shell wants it."""
-    if _known(facts, "os.platform") == "windows" or "\\" in path:
-        return f'"{path}"' if " " in path else path
+    """A path as its shell wants it; a name for it where no quotes would hold it."""
+    if _known(facts, "os.platform") == "windows" or re.match(r"[A-Za-z]:\\|\\\\", path):
+        if re.search(r"[\x00-\x1f`$%\"]", path):
+            return "python"
+        return path if re.fullmatch(r"[\w.:\\/+~-]+", path) else f'"{path}"'
+    if not path.isprintable():
+        return "python"
     from shlex import quote
 
     return quote(path)

@@ -37,7 +37,7 @@ class Candidate:
 
 
 def rank(matches: Iterable[Match], signatures: Iterable[Signature]) -> tuple[Candidate, ...]:
-    """Candidates in the order in which they are told: specific over generic, root over consequence, first in time."""
+    """Candidates in the order of telling: specific over generic, root over consequence, first in time."""
     by_id = {signature.id: signature for signature in signatures}
     grouped = _grouped(matches)
     refined = _without_generic(grouped, by_id)
@@ -54,13 +54,28 @@ def _place(match: Match) -> tuple[int, int, int]:
 
 
 def _grouped(matches: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
-    """Matches by entry, in the order of places; patterns that hit the same lines count once, the richer first."""
+    """Matches by entry, in the order of places; patterns that hit the same lines count once, joined."""
     grouped: dict[str, dict[tuple[int, int], Match]] = {}
-    for match in sorted(matches, key=lambda m: (m.document, m.first, -len(m.captured), m.warning, m.label)):
+    for match in sorted(matches, key=_richness):
         places = grouped.setdefault(match.entry, {})
         place = match.document, match.first
         places[place] = _joined(places[place], match) if place in places else match
     return {entry: tuple(places.values()) for entry, places in grouped.items()}
+
+
+def _richness(match: Match) -> tuple[object, ...]:
+    """By place, then the richer first; what follows only makes the order the same for any input order."""
+    values = sorted(match.captured.items())
+    return (
+        match.document,
+        match.first,
+        -len(values),
+        match.warning,
+        match.label,
+        match.last,
+        match.kind,
+        values,
+    )
 
 
 def _joined(richer: Match, other: Match) -> Match:
@@ -79,9 +94,8 @@ def _without_generic(
 ) -> dict[str, tuple[Match, ...]]:
     """Where a more specific entry stands on the same lines, the generic one says nothing more."""
     left = dict(grouped)
-    fallbacks = tuple(entry for entry in grouped if by_id[entry].fallback)
     for entry, matches in grouped.items():
-        for generic in (*by_id[entry].refines, *(other for other in fallbacks if other != entry)):
+        for generic in _generic_beside(entry, grouped, by_id):
             kept = tuple(m for m in left.get(generic, ()) if not any(_overlap(m, other) for other in matches))
             if generic in left and kept:
                 left[generic] = kept
@@ -90,12 +104,40 @@ def _without_generic(
     return left
 
 
+def _generic_beside(entry: str, entries: Iterable[str], by_id: Mapping[str, Signature]) -> tuple[str, ...]:
+    """Other present entries that are more generic: fallbacks, else those it refines, also through others.
+
+    Two entries that refine each other are as specific as one another.
+    """
+    refined, fallback = _refined(entry, by_id), by_id[entry].fallback
+    return tuple(
+        other
+        for other in entries
+        if (by_id[other].fallback and not fallback)
+        or (by_id[other].fallback is fallback and other in refined and entry not in _refined(other, by_id))
+    )
+
+
+def _refined(entry: str, by_id: Mapping[str, Signature]) -> frozenset[str]:
+    """Every entry that this one refines, directly or through others."""
+    seen: set[str] = set()
+    waiting = [entry]
+    while waiting:
+        for generic in by_id[waiting.pop()].refines:
+            if generic in by_id and generic not in seen:
+                seen.add(generic)
+                waiting.append(generic)
+    return frozenset(seen - {entry})
+
+
 def _overlap(one: Match, other: Match) -> bool:
     return one.document == other.document and one.first <= other.last and other.first <= one.last
 
 
-def _reach(entries: Mapping[str, tuple[Match, ...]], by_id: Mapping[str, Signature]) -> dict[str, frozenset[str]]:
-    """For each entry, the other present entries that it drags behind it or answers for, directly or through others."""
+def _reach(
+    entries: Mapping[str, tuple[Match, ...]], by_id: Mapping[str, Signature]
+) -> dict[str, frozenset[str]]:
+    """For each entry, the other present ones that it drags behind it or answers for, also through others."""
     reach: dict[str, frozenset[str]] = {}
     for entry in entries:
         seen: set[str] = set()
@@ -135,7 +177,11 @@ def _key(
 
 
 def _role(
-    position: int, entry: str, by_id: Mapping[str, Signature], reach: Mapping[str, frozenset[str]], ordered: list[str]
+    position: int,
+    entry: str,
+    by_id: Mapping[str, Signature],
+    reach: Mapping[str, frozenset[str]],
+    ordered: list[str],
 ) -> Role:
     if position == 0:
         return Role.ROOT

@@ -59,8 +59,11 @@ def names_wanted(causes: tuple[Cause, ...]) -> frozenset[str]:
     trees: list[Node] = []
     for cause in causes:
         trees += [cause.when, cause.hint]
-        trees += [text.by_language for text in (cause.because, cause.refuted) if text]
-        trees += [part for fix in cause.fixes for part in (fix.when, fix.commands, fix.proof)]
+        texts = [cause.because, cause.refuted]
+        for fix in cause.fixes:
+            trees += [fix.when, fix.commands, fix.proof]
+            texts += [fix.title, fix.explain, fix.undo, fix.expect]
+        trees += [text.by_language for text in texts if text]
     found = names_in(trees)
     return frozenset(name for name in found if "." in name or name in ("gpu", "gpus"))
 

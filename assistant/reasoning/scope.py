@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gpuhelp.kb.evaluation import Functions, Unknown
@@ -16,7 +17,7 @@ _SM = re.compile(r"(?:sm_|compute_)?\(?(\d{1,2})[., _]*(\d)\)?[af]?$")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A lookup for expressions. `values` are captured and derived values of the text, by name without a dot."""
+    """A lookup for expressions. `values` are captured and derived values of the text, named without a dot."""
 
     facts: Facts
     values: Mapping[str, object]
@@ -40,9 +41,10 @@ def scope_of(
     functions = _for_this_machine(functions, facts)
     gpus = facts.get("gpus")
     known = gpus.value if gpus is not None and isinstance(gpus.value, (list, tuple)) else ()
-    gpu = {**_from_text(captured, functions), **_pick(known, captured, facts)}
-    gpu = {**gpu, **_completed(gpu, functions)}
-    gpu.update(_told(facts))
+    gpu: dict[str, Any] = {}
+    for part in (_from_text(captured), _pick(known, captured, facts), _told(facts)):
+        gpu.update({**part, **_completed(part, functions)})
+    gpu.update(_completed(gpu, functions))
     return Scope(facts, {**derived, **captured, **_names(facts)}, gpu, functions)
 
 
@@ -50,9 +52,32 @@ def _for_this_machine(functions: Functions, facts: Facts) -> Functions:
     """The look-ups of wheels with what is known of this machine's Python and platform."""
     told = {"python_version": facts.get("python.version"), "platform": facts.get("os.platform")}
     known = {name: fact.value for name, fact in told.items() if fact is not None}
-    if not known or "torch_index" not in functions:
-        return functions
-    return {**functions, "torch_index": lambda sm, api: functions["torch_index"](sm, api, **known)}
+    return _Here(functions, known) if known else functions
+
+
+_TAKEN = {"torch_index": ("python_version", "platform"), "wheel_archs": ("platform",)}
+"""What of it each look-up takes."""
+
+
+class _Here(Mapping[str, Callable[..., object]]):
+    """The look-ups with what is known of this machine; none is fetched before it is called for."""
+
+    def __init__(self, functions: Functions, known: Mapping[str, object]) -> None:
+        self._functions, self._known = functions, known
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        function = self._functions[name]
+        taken = {key: self._known[key] for key in _TAKEN.get(name, ()) if key in self._known}
+        return partial(function, **taken) if taken else function
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._functions
+
+    def __len__(self) -> int:
+        return len(self._functions)
 
 
 def _names(facts: Facts) -> dict[str, object]:
@@ -67,29 +92,32 @@ def _told(facts: Facts) -> dict[str, Any]:
 
 
 def _pick(gpus: Any, captured: Mapping[str, str], facts: Facts) -> dict[str, Any]:
-    """The GPU with the captured index; else what all GPUs have in common."""
+    """The GPU of the captured index, else that of the captured name, else what all GPUs have in common."""
     gpus = [gpu for gpu in gpus if isinstance(gpu, Mapping)]
-    index = _physical_index(captured.get("gpu_index", ""), facts)
-    for gpu in gpus:
-        if index is not None and gpu.get("index") == index:
-            return dict(gpu)
+    index = captured.get("gpu_index", "")
+    if index.isdecimal():
+        gpus = [gpu for gpu in gpus if _is_device(gpu, int(index), facts)] or gpus
+    elif "gpu_name" in captured:
+        gpus = [gpu for gpu in gpus if gpu.get("name") == captured["gpu_name"]] or gpus
     first = gpus[0] if gpus else {}
     return {key: value for key, value in first.items() if all(gpu.get(key) == value for gpu in gpus)}
 
 
-def _physical_index(index: str, facts: Facts) -> int | None:
-    """Programs count the GPUs they see; CUDA_VISIBLE_DEVICES says which those are."""
-    if not index.isdecimal():
-        return None
+def _is_device(gpu: Gpu, number: int, facts: Facts) -> bool:
+    """True if programs call this GPU so: they count those they see, which CUDA_VISIBLE_DEVICES lists."""
     visible = facts.get("env.CUDA_VISIBLE_DEVICES")
-    listed = str(visible.value).split(",") if visible is not None and visible.value else []
-    number = int(index)
-    if all(part.strip().isdecimal() for part in listed) and number < len(listed):
-        return int(listed[number])
-    return number
+    if visible is None or not visible.value:
+        return bool(gpu.get("index") == number)
+    listed = [part.strip() for part in str(visible.value).split(",")]
+    if number >= len(listed):
+        return False
+    wanted = listed[number]
+    if wanted.isdecimal():
+        return bool(gpu.get("index") == int(wanted))
+    return wanted.startswith("GPU-") and str(gpu.get("uuid", "")).startswith(wanted)
 
 
-def _from_text(captured: Mapping[str, str], functions: Functions) -> dict[str, Any]:
+def _from_text(captured: Mapping[str, str]) -> dict[str, Any]:
     gpu: dict[str, Any] = {}
     if "gpu_name" in captured:
         gpu["name"] = captured["gpu_name"]
@@ -103,7 +131,7 @@ def _completed(gpu: Gpu, functions: Functions) -> dict[str, Any]:
     """What follows from what is known: the capability from the name, sm_XY from the capability, and back."""
     more: dict[str, Any] = {}
     capability = gpu.get("compute_capability") or _capability_of_sm(gpu.get("sm"))
-    if capability is None and gpu.get("name") and "compute_capability_of" in functions:
+    if capability is None and isinstance(gpu.get("name"), str) and "compute_capability_of" in functions:
         capability = functions["compute_capability_of"](gpu["name"])
     if isinstance(capability, str):
         more["compute_capability"] = capability

@@ -1,0 +1,120 @@
+"""A question in a person's words finds its entry; a program's words are no question."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuhelp.kb.load import KnowledgeBase
+from gpuhelp.matching.questions import FLOOR, looks_like_question, route, words
+
+QUESTIONS = {
+    "new-gpu": {
+        "en": ("my new 5090 does not work with torch",),
+        "ko": ("새 그래픽카드 5090이 파이토치에서 안 돼요",),
+    },
+    "out-of-memory": {
+        "en": ("how do i fix cuda out of memory",),
+        "ko": ("CUDA out of memory 어떻게 해결하나요",),
+    },
+    "not-available": {"en": ("torch.cuda.is_available returns false",), "ko": ("GPU가 인식이 안 돼요",)},
+    "slow-loader": {
+        "en": ("gpu utilization is low while the dataloader is slow",),
+        "ko": ("데이터 로더가 느려요",),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "entry"),
+    [
+        ("My new RTX 5090 doesn't work with torch!", "new-gpu"),
+        ("why is torch.cuda.is_available() False?", "not-available"),
+        ("how to fix cuda out of memory", "out-of-memory"),
+        ("how to fix cuda out of memroy", "out-of-memory"),
+        ("gpu utilizaton is low and the dataloder is slow", "slow-loader"),
+        ("5090 그래픽카드를 새로 샀는데 파이토치가 안 돼요", "new-gpu"),
+        ("데이터로더가 너무 느린데 어떻게 하나요", "slow-loader"),
+        ("GPU를 인식하지 못해요", "not-available"),
+        ("cuda out of memory 해결 방법", "out-of-memory"),
+    ],
+)
+def test_a_question_finds_the_entry_it_is_about(asked: str, entry: str) -> None:
+    best = route(asked, QUESTIONS)[0]
+    assert (best.entry, best.agreement >= FLOOR) == (entry, True)
+    assert best.question in [text for texts in QUESTIONS[entry].values() for text in texts]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "how do i bake bread at home",
+        "오늘 서울 날씨가 어때요",
+        "what is the capital of France?",
+        "hello",
+        "",
+        "???",
+    ],
+)
+def test_below_the_floor_there_is_no_answer(asked: str) -> None:
+    assert [found for found in route(asked, QUESTIONS) if found.agreement >= FLOOR] == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["how do i bake sourdough bread at home", "오늘 서울 날씨가 어때요", "what is the capital of France?"],
+)
+def test_other_peoples_topics_find_no_shipped_entry(asked: str, knowledge: KnowledgeBase) -> None:
+    assert [found for found in route(asked, knowledge.questions) if found.agreement >= FLOOR] == []
+
+
+def test_routes_are_ordered_and_ties_go_by_id() -> None:
+    tied = {name: {"en": ("cuda is broken on my laptop",)} for name in ("b", "c", "a")}
+    routes = route("cuda broken on laptop", tied)
+    assert [found.entry for found in routes] == ["a", "b", "c"]
+    assert routes == route("cuda broken on laptop", dict(reversed(tied.items())))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do I fix this",
+        "my gpu is not found by torch",
+        "GPU가 안 잡혀요",
+        "why CUDA error: out of memory?",
+        "can i use cuda 12.4 with driver 535",
+        "training is slow\non my new machine",
+    ],
+)
+def test_a_persons_words_look_like_a_question(text: str) -> None:
+    assert looks_like_question(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   \n",
+        "RuntimeError: CUDA error: out of memory",
+        "CUDA error: the launch timed out and was terminated",
+        "ERROR: Could not find a version that satisfies the requirement torch",
+        "nvidia-smi has failed because it couldn't communicate with the NVIDIA driver: is it the right one",
+        "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+        "Segmentation fault (core dumped)",
+        "RuntimeError: the tensor is on the cpu but it should be on cuda:0",
+        "failed to load the model: it is not a file",
+        "error: the device is busy",
+        "E0101 12:00:00 api.py:833] failed (exitcode: 1)",
+        "make: *** [all] Error 2",
+        "a\n" * 30,
+        "how do i " + "x" * 3000,
+    ],
+)
+def test_a_programs_words_do_not(text: str) -> None:
+    assert not looks_like_question(text)
+
+
+def test_words_are_bare_of_case_endings_and_filler() -> None:
+    assert words("How do I fix the CUDA error?") == words("cuda fix")
+    assert words("GPU가") == words("gpu는") == {"gpu"}
+    assert words("드라이버를") == words("드라이버가")
+    assert words("torch.cuda.is_available") == {"torch.cuda.is_available"}

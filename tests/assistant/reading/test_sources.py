@@ -1,0 +1,90 @@
+"""Files and streams become text, and what cannot be read is named in one line each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from gpuhelp.errors import InputError
+from gpuhelp.reading.sources import RawText, from_text, read_paths
+
+NOTHING = BytesIO()
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"RuntimeError: boom\n", "RuntimeError: boom\n"),
+        ("오류: 메모리 부족\n".encode(), "오류: 메모리 부족\n"),
+        (b"\xef\xbb\xbfboom", "boom"),
+        ("boom 오류".encode("utf-16"), "boom 오류"),  # PowerShell's > writes it, with its mark
+        (b"\xfe\xff" + "boom".encode("utf-16-be"), "boom"),
+        (b"bo\xffom", "bo\ufffdom"),
+        (b"\xc3", "\ufffd"),
+        (b"", ""),
+        (b"a\r\nb", "a\r\nb"),
+    ],
+)
+def test_bytes_are_decoded_and_their_count_is_kept(tmp_path: Path, data: bytes, text: str) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(data)
+    assert read_paths([str(path)], NOTHING) == (RawText(str(path), text, len(data)),)
+    assert read_paths(["-"], BytesIO(data)) == (RawText("standard input", text, len(data)),)
+
+
+def test_texts_come_in_the_order_of_the_paths(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    texts = read_paths([str(tmp_path / "b"), "-", str(tmp_path / "a")], BytesIO(b"in"))
+    assert [text.text for text in texts] == ["b", "in", "a"]
+
+
+def test_data_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.bin"
+    path.write_bytes(b"\x80\x02}q\x00(X\x00\x00")
+    with pytest.raises(InputError, match=r"model\.bin: is not text") as caught:
+        read_paths([str(path)], NOTHING)
+    assert len(caught.value.lines) == 1
+
+
+def test_a_folder_is_refused_with_what_to_name_instead(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is a folder; name the log files in it"):
+        read_paths([str(tmp_path)], NOTHING)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="every file is readable here")
+def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "secret.log"
+    path.write_text("x", encoding="utf-8")
+    path.chmod(0)
+    with pytest.raises(InputError, match="not readable by this user"):
+        read_paths([str(path)], NOTHING)
+
+
+def test_a_name_no_file_can_have_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        read_paths(["a\0b"], NOTHING)
+    assert len(caught.value.lines) == 1
+
+
+def test_every_unreadable_file_is_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_paths([str(tmp_path / "one"), str(tmp_path), str(tmp_path / "two")], NOTHING)
+    assert [line.partition(":")[0] for line in caught.value.lines] == [
+        str(tmp_path / "one"),
+        str(tmp_path),
+        str(tmp_path / "two"),
+    ]
+
+
+def test_a_text_in_memory_keeps_its_size_in_bytes() -> None:
+    assert from_text("오류", "text") == RawText("text", "오류", 6)
+
+
+def test_halves_of_surrogate_pairs_become_the_replacement_character() -> None:
+    assert from_text("a\udcffb", "text").text == "a\ufffdb"
+    assert from_text("\ud83d\ude80", "text").text == "🚀"
