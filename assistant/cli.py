@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from gpuhelp.errors import ExitCode, GpuhelpError
 from gpuhelp.kb.problems import KnowledgeError
-from gpuhelp.options import language_asked, parse
+from gpuhelp.options import Shown, language_asked, parse
 from gpuhelp.terminal import Terminal, language_of
 from gpuhelp.words import Words
 
 _MOST_PROBLEMS = 20
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)})
+"""What writing the answer fails with when the disk is at fault."""
 _RARELY = 50_000
-"""Objects between two rounds of the garbage collector; the default of 700 costs a short run a tenth of its time."""
+"""Objects between two rounds of garbage collection; the default, 700, costs a tenth of a short run."""
 
 
 def entrypoint() -> None:
-    """The `gpuhelp` command. Leaves at once: nothing is left to write, and a look that hangs must not hold us."""
+    """The `gpuhelp` command. Leaves at once: all is written, and a look that hangs must not hold us."""
     gc.set_threshold(_RARELY)
     terminal = Terminal.here()
     status = main(sys.argv[1:], terminal)
-    try:
-        terminal.stdout.flush()
-        terminal.stderr.flush()
-    except OSError:
-        status = status or ExitCode.NO_FAILURE
+    for stream in (terminal.stdout, terminal.stderr):
+        with suppress(OSError):
+            stream.flush()
     os._exit(status)
 
 
 def main(argv: Sequence[str], terminal: Terminal) -> int:
-    """Run one command and give its exit status. Nothing escapes but SystemExit from --help."""
+    """Run one command and give its exit status. Nothing escapes."""
     language = language_asked(argv) or language_of(terminal.environ)
     words = Words(language if language in ("en", "ko") else "en")
     try:
@@ -44,16 +46,23 @@ def main(argv: Sequence[str], terminal: Terminal) -> int:
         return _tell(terminal, [str(problem) for problem in error.problems], ExitCode.BAD_INPUT)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        return _reader_left()
+    except BrokenPipeError:  # the reader has what it wanted (`gpuhelp … | head`): an error of nobody
+        return ExitCode.NO_FAILURE
+    except OSError as error:
+        if error.errno not in _NO_ROOM or error.filename is not None:
+            return _tell_defect(error, argv, terminal, words)
+        return _tell(terminal, [words("error.output", reason=error.strerror)], ExitCode.BAD_INPUT)
     except Exception as error:  # noqa: BLE001 - a defect of ours must end in a report, not in a traceback
-        from gpuhelp.defect import report_defect
-
-        return _tell(terminal, [words("defect", path=report_defect(error, argv))], ExitCode.DEFECT)
+        return _tell_defect(error, argv, terminal, words)
 
 
 def _run(argv: Sequence[str], terminal: Terminal, words: Words) -> int:
-    options = parse(argv, words)
+    try:
+        options = parse(argv, words)
+    except Shown as page:
+        terminal.stdout.write(page.text)
+        terminal.stdout.flush()
+        return ExitCode.NO_FAILURE
     command = options.command
     if command == "diagnose" and not options.files and terminal.stdin_is_terminal:
         command = "chat"
@@ -64,14 +73,19 @@ def _run(argv: Sequence[str], terminal: Terminal, words: Words) -> int:
 
 
 def _tell(terminal: Terminal, lines: Sequence[str], status: ExitCode) -> int:
-    for line in lines[:_MOST_PROBLEMS]:
-        print(" ".join(line.split()), file=terminal.stderr)
-    if len(lines) > _MOST_PROBLEMS:
-        print(f"… {len(lines) - _MOST_PROBLEMS} more", file=terminal.stderr)
+    """Each line on standard error, and the status. A name or a text in them steers no terminal."""
+    from gpuhelp.rendering.layout import printable
+    from gpuhelp.rendering.privacy import without_secrets
+
+    with suppress(OSError):
+        for line in lines[:_MOST_PROBLEMS]:
+            print(without_secrets(printable(" ".join(line.split()))), file=terminal.stderr)
+        if len(lines) > _MOST_PROBLEMS:
+            print(f"… {len(lines) - _MOST_PROBLEMS} more", file=terminal.stderr)
     return status
 
 
-def _reader_left() -> int:
-    """The reader of our output is gone (`gpuhelp … | head`): not an error of anybody."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.NO_FAILURE
+def _tell_defect(error: Exception, argv: Sequence[str], terminal: Terminal, words: Words) -> int:
+    from gpuhelp.defect import report_defect
+
+    return _tell(terminal, [words("defect", path=report_defect(error, argv))], ExitCode.DEFECT)

@@ -11,7 +11,10 @@ from pathlib import Path
 
 
 def report_defect(error: BaseException, argv: Sequence[str]) -> str:
-    """Where the report was written: a file of the person's log folder, or a temporary one."""
+    """Where the report was written: a file of the person's log folder, a temporary one, or standard error.
+
+    It is made to be sent: without the values of options, secrets, and names of people and machines.
+    """
     from platformdirs import user_log_dir
 
     text = _report(error, argv)
@@ -23,6 +26,7 @@ def report_defect(error: BaseException, argv: Sequence[str]) -> str:
         except OSError:
             continue
         return str(path)
+    sys.stderr.write(text)
     return "standard error"
 
 
@@ -34,8 +38,9 @@ def _temporary_folder() -> str:
 
 def _report(error: BaseException, argv: Sequence[str]) -> str:
     from gpuhelp import __version__
-    from gpuhelp.probes.redaction import redact_secrets
+    from gpuhelp.probes.redaction import Identity, redact
 
     head = f"gpuhelp {__version__}, Python {sys.version.split()[0]}, {platform.platform()}\n"
-    shape = " ".join(part if part.startswith("-") else "…" for part in argv)
-    return redact_secrets(f"{head}arguments: {shape}\n\n{''.join(traceback.format_exception(error))}")
+    shape = " ".join(part.partition("=")[0] if part.startswith("-") else "…" for part in argv)
+    text = f"{head}arguments: {shape}\n\n{''.join(traceback.format_exception(error))}"
+    return redact(text, Identity.of(os.environ))

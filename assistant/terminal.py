@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO, StringIO, TextIOWrapper
 from typing import BinaryIO, TextIO
 
 _NARROWEST, _WIDEST = 40, 120
@@ -25,17 +26,21 @@ class Terminal:
 
     @classmethod
     def here(cls) -> Terminal:
-        """The real one. Output that the terminal's encoding lacks is replaced, never an error."""
-        for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
+        """The real one; a stream that was closed is empty, or leads nowhere.
+
+        Output that the terminal's encoding lacks is replaced, never an error.
+        """
+        stdout, stderr = (stream or StringIO() for stream in (sys.stdout, sys.stderr))
+        for stream in (stdout, stderr):
+            if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
         return cls(
-            stdin=sys.stdin.buffer,
-            stdout=sys.stdout,
-            stderr=sys.stderr,
+            stdin=sys.stdin.buffer if sys.stdin else BytesIO(),
+            stdout=stdout,
+            stderr=stderr,
             environ=os.environ,
-            stdin_is_terminal=sys.stdin.isatty(),
-            stdout_is_terminal=sys.stdout.isatty(),
+            stdin_is_terminal=bool(sys.stdin) and sys.stdin.isatty(),
+            stdout_is_terminal=stdout.isatty(),
             width=_width(os.environ),
         )
 
@@ -62,11 +67,16 @@ def language_of(environ: Mapping[str, str]) -> str:
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         value = environ.get(name, "")
         if value:
-            return "ko" if value.lower().startswith(("ko", "korean")) else "en"
+            return _known_language(value)
     return _windows_language() if os.name == "nt" else "en"
 
 
 def _windows_language() -> str:
     import locale
 
-    return "ko" if (locale.getlocale()[0] or "").lower().startswith(("ko", "korean")) else "en"
+    return _known_language(locale.getlocale()[0] or "")
+
+
+def _known_language(name: str) -> str:
+    """Of `ko_KR.UTF-8` or `Korean_Korea.949`; kok is another language."""
+    return "ko" if name.lower().partition("_")[0].partition(".")[0] in ("ko", "korean") else "en"

@@ -1,4 +1,4 @@
-"""The sentences of the program itself, in English and Korean: data under rendering/words, one file a language."""
+"""The sentences of the program itself, in English and Korean: one file a language under rendering/words."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ class Words:
     def __call__(self, key: str, **values: object) -> str:
         """The sentence. Raises KeyError for a key that does not exist: that is a defect."""
         return self._sentences[key].format(**values) if values else self._sentences[key]
+
+    def find(self, key: str) -> str | None:
+        """The sentence as it stands, None for a key that does not exist."""
+        return self._sentences.get(key)
 
 
 @lru_cache(maxsize=4)

@@ -24,7 +24,8 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     checkup = check(facts, rows, TableFunctions(knowledge))
     privacy = Privacy(terminal.environ, share=options.redact or options.format == "markdown")
     if options.format == "text":
-        write_rows(checkup_rows(checkup, observation.reports, words, knowledge), options.color, terminal, privacy)
+        told = checkup_rows(checkup, observation.reports, words, knowledge)
+        write_rows(told, options.color, terminal, privacy)
     else:
         data = privacy.data(checkup_data(checkup, facts, observation.reports, words, knowledge))
         write_data(data, "checkup.md.j2", options, terminal, words)

@@ -13,11 +13,22 @@ from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reading.evidence import Evidence
 from gpuhelp.terminal import Terminal
+from gpuhelp.words import Words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpuhelp.diagnosis import Observe
     from gpuhelp.probes.machine import Machine
     from gpuhelp.probes.runner import Observation
+
+    # None asks for every fact there is.
+    Look = Callable[[Iterable[str] | None, Evidence], Observation]
+
+
+def words_of(options: argparse.Namespace) -> Words:
+    """The sentences in the language of these options."""
+    return Words(getattr(options, "language", "en"))
 
 
 def knowledge_of(options: argparse.Namespace) -> KnowledgeBase:
@@ -31,26 +42,33 @@ def given_facts(options: argparse.Namespace) -> Facts:
         return Facts()
     from gpuhelp.probes.snapshot import SnapshotError, read_snapshot
 
-    path = Path(options.env)
+    path, words = Path(options.env), words_of(options)
     try:
         return read_snapshot(path.read_text("utf-8-sig"))
     except FileNotFoundError:
-        raise InputError(f"{path}: no such snapshot; make one with `gpuhelp env > {path.name}`") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except SnapshotError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(words("error.no_snapshot", path=path, name=path.name)) from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, SnapshotError):
+            raise InputError(f"{path}: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(words("error.unreadable", path=path, reason=reason)) from None
 
 
 def observer_of(options: argparse.Namespace, terminal: Terminal) -> Observe | None:
-    """How findings get their facts: from this machine, or not at all with --no-probes or --env."""
+    """How findings get their facts: from this machine, or not at all with --no-probes or --env.
+
+    Raises InputError for a --python that does not exist, even where nobody would ask it.
+    """
+    python_of(options)
     return None if options.no_probes or options.env else look_of(options, terminal)
 
 
-def look_of(options: argparse.Namespace, terminal: Terminal) -> Observe:
+def look_of(options: argparse.Namespace, terminal: Terminal) -> Look:
     """A look at this machine; with --no-probes or --env one that reports every probe as skipped."""
 
-    def look(wanted: Iterable[str], evidence: Evidence) -> Observation:
+    python_of(options)
+
+    def look(wanted: Iterable[str] | None, evidence: Evidence) -> Observation:
         from gpuhelp.probes.runner import observe, skip
 
         if options.no_probes or options.env:
@@ -62,7 +80,7 @@ def look_of(options: argparse.Namespace, terminal: Terminal) -> Observe:
 
 
 def _of_this_job(seen: Observation, evidence: Evidence) -> Observation:
-    """Without what was read of an interpreter that cannot be the job's: the log shows PyTorch, and it has none."""
+    """Without what was read of an interpreter that cannot be the job's: the log has PyTorch, it has not."""
     installed = seen.facts.get("torch.installed")
     if installed is None or installed.value is not False or not any(map(_shows_torch, _paths_in(evidence))):
         return seen
@@ -76,17 +94,35 @@ def _shows_torch(path: str) -> bool:
 
 
 def machine_of(options: argparse.Namespace, terminal: Terminal, evidence: Evidence = ()) -> Machine:
-    """This machine, with the interpreter that ran the job: --python, else as the evidence and environment say."""
+    """This machine, with the interpreter that ran the job: --python, else as evidence and environment say."""
     from gpuhelp.probes.interpreter import find_python
     from gpuhelp.probes.machine import Machine
 
-    python = options.python
+    python = python_of(options)
     if python is None:
         found = find_python(_paths_in(evidence), terminal.environ, Path("/"))
         python = found.path if found else None
-    elif not Path(python).is_file():
-        raise InputError(f"{python}: no such interpreter; give --python the path of the python that ran the job")
     return Machine(environ=dict(terminal.environ), python=python)
+
+
+def no_such_entry(asked: str, entry_id: str, knowledge: KnowledgeBase, words: Words) -> str:
+    """The line about an entry that does not exist, with the nearest ones."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(entry_id, knowledge.ids, 3, 0.5)
+    if near:
+        return words("error.no_entry.near", asked=asked, near=", ".join(near))
+    return words("error.no_entry", asked=asked)
+
+
+def python_of(options: argparse.Namespace) -> str | None:
+    """The path that --python names; None without it. Raises InputError where there is no such file."""
+    if options.python is None:
+        return None
+    path = Path(options.python).absolute()  # not resolved: the link is what makes a virtual environment
+    if not path.is_file():
+        raise InputError(words_of(options)("error.no_python", path=options.python))
+    return str(path)
 
 
 def _paths_in(evidence: Evidence) -> tuple[str, ...]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 
 from gpuhelp.commands.common import given_facts, knowledge_of, observer_of
 from gpuhelp.diagnosis import Diagnosis, Status, diagnose_texts
-from gpuhelp.errors import ExitCode
+from gpuhelp.errors import ExitCode, InputError
+from gpuhelp.options import COMMANDS
 from gpuhelp.reading.sources import STANDARD_INPUT, read_paths
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
@@ -14,6 +17,7 @@ from gpuhelp.words import Words
 
 def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     """Diagnose files or standard input; 0 no failure, 1 a failure."""
+    _refuse_misspelled_command(options.files, words)
     texts = read_paths(options.files or [STANDARD_INPUT], terminal.stdin)
     if not any(text.text.strip() for text in texts):
         print(words("nothing"), file=terminal.stderr)
@@ -26,6 +30,17 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
 
     write(diagnosis, options, terminal, words, knowledge)
     return exit_code(diagnosis)
+
+
+def _refuse_misspelled_command(files: Sequence[str], words: Words) -> None:
+    """`gpuhelp chekc`: the word is no file, and what was meant is told. Raises InputError."""
+    if len(files) != 1 or not files[0].isalpha() or Path(files[0]).exists():
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(files[0].lower(), COMMANDS, 1)
+    if near:
+        raise InputError(words("error.no_command", word=files[0], near=near[0]))
 
 
 def exit_code(diagnosis: Diagnosis) -> ExitCode:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from difflib import get_close_matches
 
-from gpuhelp.commands.common import knowledge_of
+from gpuhelp.commands.common import knowledge_of, no_such_entry
 from gpuhelp.errors import ExitCode, InputError
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.rendering.explanation import explanation_data, explanation_rows
@@ -18,7 +17,7 @@ from gpuhelp.words import Words
 def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     """0 explained. Raises InputError for an id that does not exist, with the nearest ones."""
     knowledge = knowledge_of(options)
-    entry = knowledge.entry(resolve(" ".join(options.what), knowledge))
+    entry = knowledge.entry(resolve(" ".join(options.what), knowledge, words))
     privacy = Privacy(terminal.environ, share=False)
     if options.format == "text":
         write_rows(explanation_rows(entry, words), options.color, terminal, privacy)
@@ -27,11 +26,9 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     return ExitCode.NO_FAILURE
 
 
-def resolve(asked: str, knowledge: KnowledgeBase) -> str:
+def resolve(asked: str, knowledge: KnowledgeBase, words: Words) -> str:
     """The id meant: `cuda oom` and `CUDA_OOM` are cuda-oom. Raises InputError."""
     entry_id = "-".join(asked.lower().replace("_", " ").replace("-", " ").split())
     if entry_id in knowledge.ids:
         return entry_id
-    near = get_close_matches(entry_id, knowledge.ids, 3, 0.5)
-    hint = f"did you mean {', '.join(near)}?" if near else "`gpuhelp kb list` lists them"
-    raise InputError(f"{asked}: no such entry; {hint}")
+    raise InputError(no_such_entry(asked, entry_id, knowledge, words))

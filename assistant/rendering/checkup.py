@@ -7,9 +7,11 @@ from typing import Any
 
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts
+from gpuhelp.reasoning.checkup import CUDA_VERSIONS, Checkup, Layer, Mark, Trouble
+from gpuhelp.rendering.labels import label
 from gpuhelp.rendering.layout import BLANK, Row, Span, row, width_of
 from gpuhelp.rendering.reasons import spell
-from gpuhelp.reasoning.checkup import CUDA_VERSIONS, Checkup, Layer, Mark
+from gpuhelp.rendering.text import probe_rows
 from gpuhelp.words import Words
 
 _MARKS = {
@@ -20,8 +22,10 @@ _MARKS = {
 }
 
 
-def checkup_rows(checkup: Checkup, reports: Iterable[Any], words: Words, knowledge: KnowledgeBase) -> tuple[Row, ...]:
-    """The picture of the stack, the three CUDA versions in a sentence each, and trouble with where to read on."""
+def checkup_rows(
+    checkup: Checkup, reports: Iterable[Any], words: Words, knowledge: KnowledgeBase
+) -> tuple[Row, ...]:
+    """The picture of the stack, a sentence on each of the three CUDA versions, and trouble."""
     rows = [row(Span(words("check.title"), "title")), BLANK]
     width = max(width_of(words(f"layer.{layer.name}")) for layer in checkup.layers)
     for layer in checkup.layers:
@@ -29,8 +33,7 @@ def checkup_rows(checkup: Checkup, reports: Iterable[Any], words: Words, knowled
     rows += [BLANK, row(Span(words("check.versions"), "heading"))]
     rows += [row("- ", version_sentence(kind, checkup, words), indent=2, hang=2) for kind in CUDA_VERSIONS]
     rows += _trouble(checkup, words, knowledge)
-    rows += _failed(reports, words)
-    return tuple(rows)
+    return (*rows, *probe_rows(reports, words))
 
 
 def version_sentence(kind: str, checkup: Checkup, words: Words) -> str:
@@ -41,16 +44,27 @@ def version_sentence(kind: str, checkup: Checkup, words: Words) -> str:
     return words(f"check.{kind}.none") if value is None else words(f"check.{kind}", version=value)
 
 
-def checkup_data(checkup: Checkup, facts: Facts, reports: Iterable[Any], words: Words, knowledge: KnowledgeBase) -> dict[str, Any]:
-    """The checkup as plain data for JSON and Markdown."""
+def checkup_data(
+    checkup: Checkup, facts: Facts, reports: Iterable[Any], words: Words, knowledge: KnowledgeBase
+) -> dict[str, Any]:
+    """The checkup as plain data for JSON and Markdown; `told` and `shown` are for people."""
     return {
         "schema_version": 1,
         "status": "trouble" if checkup.troubles else "fine",
         "layers": [
-            {"layer": layer.name, "mark": layer.mark.value, "facts": dict(layer.facts)} for layer in checkup.layers
+            {
+                "layer": layer.name,
+                "mark": layer.mark.value,
+                "facts": dict(layer.facts),
+                "told": _told(layer, words),
+            }
+            for layer in checkup.layers
         ],
         "cuda_versions": {
-            kind: {"version": checkup.cuda_versions.get(kind), "means": version_sentence(kind, checkup, words)}
+            kind: {
+                "version": checkup.cuda_versions.get(kind),
+                "means": version_sentence(kind, checkup, words),
+            }
             for kind in CUDA_VERSIONS
         },
         "problems": [
@@ -59,6 +73,7 @@ def checkup_data(checkup: Checkup, facts: Facts, reports: Iterable[Any], words: 
                 "layer": trouble.layer,
                 "title": knowledge.entry(trouble.entry).title.of(words.language),
                 "because": dict(_values(trouble.names, facts)),
+                "shown": _shown(trouble, checkup, words),
             }
             for trouble in checkup.troubles
         ],
@@ -75,27 +90,28 @@ def _values(names: Iterable[str], facts: Facts) -> list[tuple[str, Any]]:
 
 def _layer(layer: Layer, words: Words, width: int) -> list[Row]:
     mark, style = _MARKS[layer.mark]
-    label = words(f"layer.{layer.name}")
-    head = Span(f"{mark} ", style), Span(label + " " * (width - width_of(label) + 2), "name")
-    shown = _gpu_texts(layer, words) if layer.name == "hardware" else [_facts_text(layer, words)]
-    first, *others = shown or [words(f"mark.{layer.mark.value}")]
+    name = words(f"layer.{layer.name}")
+    head = Span(f"{mark} ", style), Span(name + " " * (width - width_of(name) + 2), "name")
+    told = _told(layer, words)
+    lines = told if layer.name == "hardware" else [" · ".join(told)]
     hang = width + 4
-    return [row(*head, first, indent=2, hang=hang), *(row(text, indent=2 + hang) for text in others)]
+    return [row(*head, lines[0], indent=2, hang=hang), *(row(text, indent=2 + hang) for text in lines[1:])]
 
 
-def _facts_text(layer: Layer, words: Words) -> str:
-    told = [f"{_label(name)} {spell(name, value)}" for name, value in layer.facts if value is not None]
-    return " · ".join(told) or words(f"mark.{layer.mark.value}")
-
-
-def _label(name: str) -> str:
-    """python.version -> version: the layer already says whose."""
-    return name.rpartition(".")[2].removesuffix("_bytes").replace("_", " ")
+def _told(layer: Layer, words: Words) -> list[str]:
+    """What the layer shows, in words; what it is marked with, where it shows nothing."""
+    if layer.name == "hardware":
+        told = _gpu_texts(layer, words)
+    else:
+        seen = [(name, value) for name, value in layer.facts if value is not None and value is not False]
+        told = [f"{label(name, words)}: {spell(name, value, words)}" for name, value in seen]
+    return told or [words(f"mark.{layer.mark.value}")]
 
 
 def _gpu_texts(layer: Layer, words: Words) -> list[str]:
     gpus = dict(layer.facts).get("gpus")
-    return [_gpu_text(gpu, words) for gpu in gpus if isinstance(gpu, Mapping)] if isinstance(gpus, (list, tuple)) else []
+    listed = gpus if isinstance(gpus, (list, tuple)) else ()
+    return [_gpu_text(gpu, words) for gpu in listed if isinstance(gpu, Mapping)]
 
 
 def _gpu_text(gpu: Mapping[str, Any], words: Words) -> str:
@@ -117,19 +133,21 @@ def _trouble(checkup: Checkup, words: Words, knowledge: KnowledgeBase) -> list[R
     for trouble in checkup.troubles:
         title = knowledge.entry(trouble.entry).title.of(words.language)
         rows.append(row(Span("✘ ", "bad"), title, indent=2, hang=2))
-        values = ", ".join(f"{name} = {spell(name, value)}" for name, value in _values(trouble.names, checkup.scope.facts))
-        if values:
-            rows.append(row(Span(values, "dim"), indent=4))
+        shown = _shown(trouble, checkup, words)
+        if shown:
+            rows.append(row(Span(" · ".join(shown), "dim"), indent=4))
         rows.append(row(Span(f"gpuhelp explain {trouble.entry}", "command"), indent=4, whole=True))
     return rows
 
 
-def _failed(reports: Iterable[Any], words: Words) -> list[Row]:
-    failed = [report for report in reports if report.status.value in ("timeout", "error", "unavailable")]
-    if not failed:
-        return []
-    rows = [BLANK, row(Span(words("not_looked"), "heading"))]
-    for report in failed:
-        state = words(f"probe.{report.status.value}")
-        rows.append(row(Span(f"{report.id}  ", "name"), f"{state}: {report.detail}", indent=2, hang=2))
-    return rows
+def _shown(trouble: Trouble, checkup: Checkup, words: Words) -> list[str]:
+    """The values that showed the trouble; of GPUs those that do not answer."""
+    shown = []
+    gpu = {f"gpu.{name}": value for name, value in checkup.scope.gpu.items()}
+    of_gpu = [(name, gpu[name]) for name in trouble.names if name in gpu]
+    for name, value in [*of_gpu, *_values(trouble.names, checkup.scope.facts)]:
+        if name == "gpus" and isinstance(value, (list, tuple)):
+            shown += [_gpu_text(gpu, words) for gpu in value if isinstance(gpu, Mapping) and gpu.get("error")]
+        else:
+            shown.append(f"{label(name, words)}: {spell(name, value, words)}")
+    return shown

@@ -8,11 +8,12 @@ from typing import Any
 from gpuhelp import __version__
 from gpuhelp.diagnosis import Diagnosis
 from gpuhelp.kb.load import KnowledgeBase
-from gpuhelp.rendering.reasons import reasons_of
 from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.judge import Judgement
 from gpuhelp.reasoning.scope import Scope
+from gpuhelp.rendering.reasons import reasons_of, was_asked
+from gpuhelp.words import Words
 
 SCHEMA_VERSION = 1
 Data = dict[str, Any]
@@ -20,6 +21,7 @@ Data = dict[str, Any]
 
 def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Data:
     """The diagnosis as the contract's JSON object, its texts in that language."""
+    words = Words(language)
     data: Data = {
         "schema_version": SCHEMA_VERSION,
         "gpuhelp_version": __version__,
@@ -28,13 +30,13 @@ def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Da
             for source in diagnosis.sources
         ],
         "status": diagnosis.status.value,
-        "findings": [_finding(finding, language) for finding in diagnosis.findings],
+        "findings": [_finding(finding, words) for finding in diagnosis.findings],
         "facts": {
             name: {"value": fact.value, "source": fact.source} for name, fact in diagnosis.facts.items()
         },
         "probes": [
-            {"id": report.id, "status": report.status.value, "seconds": report.seconds, "detail": report.detail}
-            for report in diagnosis.probes
+            {"id": each.id, "status": each.status.value, "seconds": each.seconds, "detail": each.detail}
+            for each in diagnosis.probes
         ],
     }
     if diagnosis.failure is not None:
@@ -49,7 +51,11 @@ def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Da
         }
     if diagnosis.nearest:
         data["nearest"] = [
-            {"entry": route.entry, "title": knowledge.entry(route.entry).title.of(language), "agreement": route.agreement}
+            {
+                "entry": route.entry,
+                "title": knowledge.entry(route.entry).title.of(language),
+                "agreement": route.agreement,
+            }
             for route in diagnosis.nearest
         ]
     return data
@@ -62,8 +68,9 @@ def to_json(data: Data) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
-def _finding(finding: Finding, language: str) -> Data:
-    return {
+def _finding(finding: Finding, words: Words) -> Data:
+    language = words.language
+    data: Data = {
         "entry": finding.entry.id,
         "role": finding.role.value,
         "layer": finding.entry.layer,
@@ -71,29 +78,31 @@ def _finding(finding: Finding, language: str) -> Data:
         "confidence": finding.confidence,
         "evidence": [_without_empty(evidence) for evidence in map(_evidence, finding.evidence)],
         "captured": dict(sorted(finding.captured.items())),
-        "causes": [_cause(judgement, finding.scope, language) for judgement in finding.judgements],
+        "causes": [_cause(judgement, finding.scope, words) for judgement in finding.judgements],
         "references": [reference.url for reference in finding.entry.references],
         "summary": finding.entry.summary.of(language).strip(),
         "occurrences": finding.occurrences,
     }
+    return {**data, "asked": True} if was_asked(finding) else data
 
 
 def _evidence(line: Any) -> Data:
     rank = int(line.rank) if line.rank.isdecimal() else None
-    return {"source": line.source, "line": line.line, "rank": rank, "time": line.time or None, "text": line.text}
+    time = line.time or None
+    return {"source": line.source, "line": line.line, "rank": rank, "time": time, "text": line.text}
 
 
 def _without_empty(data: Mapping[str, Any]) -> Data:
     return {key: value for key, value in data.items() if value is not None}
 
 
-def _cause(judgement: Judgement, scope: Scope, language: str) -> Data:
-    cause = judgement.cause
+def _cause(judgement: Judgement, scope: Scope, words: Words) -> Data:
+    cause, language = judgement.cause, words.language
     data: Data = {
         "id": cause.id,
         "title": cause.title.of(language),
         "verdict": judgement.verdict.value,
-        "because": list(reasons_of(judgement, scope, language)),
+        "because": list(reasons_of(judgement, scope, words)),
         "missing": list(judgement.missing),
         "fixes": [_fix(told) for told in (tell(fix, scope, language) for fix in fitting(cause, scope))],
     }

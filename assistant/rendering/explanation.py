@@ -7,10 +7,10 @@ from typing import Any
 from gpuhelp.kb.entry import Cause, Entry
 from gpuhelp.kb.evaluation import Unknown
 from gpuhelp.probes.facts import Facts
-from gpuhelp.rendering.layout import BLANK, Row, Span, row
-from gpuhelp.rendering.stack import stack_row
 from gpuhelp.reasoning.fixes import ToldFix, tell, tools_of
 from gpuhelp.reasoning.scope import Scope
+from gpuhelp.rendering.layout import BLANK, Row, Span, row
+from gpuhelp.rendering.stack import stack_row
 from gpuhelp.words import Words
 
 _NOTHING_KNOWN = Scope(Facts(), {**tools_of(Facts()), "gpus": Unknown(["gpus"])}, {}, {})
@@ -30,9 +30,11 @@ def explanation_rows(entry: Entry, words: Words) -> tuple[Row, ...]:
     ]
     for cause in _by_weight(entry):
         share = words("explain.share", percent=round(cause.weight * 100))
-        rows.append(row("○ ", Span(cause.title.of(language), "title"), Span(f"  {share}", "dim"), indent=2, hang=2))
+        common = Span(f"  {share}", "dim", unbroken=True)
+        rows.append(row("○ ", Span(cause.title.of(language), "title"), common, indent=2, hang=2))
         for told in _fixes(cause, language):
-            rows.append(row("→ ", told.title, Span(f"  [{words('risk.' + told.risk)}]", "dim"), indent=6, hang=2))
+            risk = Span(f"  [{words('risk.' + told.risk)}]", "dim", unbroken=True)
+            rows.append(row("→ ", told.title, risk, indent=6, hang=2))
             rows += [row(Span(f"$ {command}", "command"), indent=8, whole=True) for command in told.commands]
     rows += [BLANK, row(Span(words("references"), "heading"))]
     rows += [row(Span(reference.url, "dim"), indent=2, whole=True) for reference in entry.references]
@@ -55,7 +57,13 @@ def explanation_data(entry: Entry, language: str) -> dict[str, Any]:
                 "weight": cause.weight,
                 "when": cause.when_source,
                 "fixes": [
-                    {"title": told.title, "risk": told.risk, "commands": list(told.commands), "undo": told.undo, "proof": told.proof}
+                    {
+                        "title": told.title,
+                        "risk": told.risk,
+                        "commands": list(told.commands),
+                        "undo": told.undo,
+                        "proof": told.proof,
+                    }
                     for told in _fixes(cause, language)
                 ],
             }

@@ -1,4 +1,4 @@
-"""Rows of styled text laid out in columns. Pure: what is painted, and whether in colour, is decided elsewhere.
+"""Rows of styled text laid out in columns. Pure: whether they are painted in colour is decided elsewhere.
 
 Log text reaches a terminal only through here, so control and direction characters end here.
 """
@@ -8,19 +8,26 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]")
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]"
+)
 _PIECES = re.compile(r"\s+|\S+")
 _NARROWEST_TEXT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of text in one style; the names of styles are those of gpuhelp.rendering.paint."""
+    """A stretch of text in one style; the names of styles are those of gpuhelp.rendering.paint.
+
+    An `unbroken` stretch moves to the next line rather than being wrapped inside, if a line can hold it.
+    """
 
     text: str
     style: str = ""
+    unbroken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ Line = tuple[Span, ...]
 def row(*parts: Span | str, indent: int = 0, hang: int = 0, whole: bool = False) -> Row:
     """A row of spans; a bare str is unstyled."""
     spans = tuple(part if isinstance(part, Span) else Span(part) for part in parts)
-    return Row(tuple(Span(printable(span.text), span.style) for span in spans), indent, hang, whole)
+    return Row(tuple(replace(span, text=printable(span.text)) for span in spans), indent, hang, whole)
 
 
 BLANK = Row()
@@ -61,7 +68,7 @@ def width_of(text: str) -> int:
 
 
 def _char_width(char: str) -> int:
-    if unicodedata.combining(char):
+    if unicodedata.combining(char) or "\u1160" <= char <= "\u11ff":  # vowels and finals of decomposed Korean
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
@@ -80,28 +87,41 @@ def clip(text: str, width: int) -> str:
 
 
 def lay_out(rows: Iterable[Row], width: int) -> tuple[Line, ...]:
-    """The lines of the rows, wrapped between words at that many columns."""
-    return tuple(line for one in rows for line in _lines(one, width))
+    """The lines of the rows, wrapped between words at that many columns, at 20 if there are fewer."""
+    return tuple(line for one in rows for line in _lines(one, max(width, _NARROWEST_TEXT)))
 
 
 def _lines(one: Row, width: int) -> Iterator[Line]:
+    """Where a narrow terminal leaves no room for text, indents give way."""
     if one.whole:
-        for number, part in enumerate("".join(span.text for span in one.spans).split("\n")):
-            style = one.spans[0].style if one.spans else ""
-            yield (Span(" " * (one.indent + (one.hang if number else 0))), Span(part, style))
+        for number, line in enumerate(_split(one.spans)):
+            yield (Span(" " * (one.indent + (one.hang if number else 0))), *line)
         return
-    room = max(_NARROWEST_TEXT, width - one.indent)
-    for number, line in enumerate(_wrap(one.spans, room, max(0, room - one.hang))):
-        yield (Span(" " * (one.indent + (one.hang if number else 0))), *line)
+    indent = min(one.indent, width - _NARROWEST_TEXT)
+    hang = min(one.hang, width - _NARROWEST_TEXT - indent)
+    for number, line in enumerate(_wrap(one.spans, width - indent, width - indent - hang)):
+        yield (Span(" " * (indent + (hang if number else 0))), *line)
+
+
+def _split(spans: tuple[Span, ...]) -> Iterator[Line]:
+    """The lines of a row that is never wrapped: only its own line ends count."""
+    line: list[Span] = []
+    for span in spans:
+        first, *others = span.text.split("\n")
+        line.append(Span(first, span.style))
+        for other in others:
+            yield tuple(line)
+            line = [Span(other, span.style)]
+    yield tuple(line)
 
 
 def _wrap(spans: tuple[Span, ...], first: int, others: int) -> Iterator[Line]:
-    """Words of all spans filled into lines; a word longer than a line is broken."""
+    """Words of all spans filled into lines of `first` and then `others` columns; a longer word is broken."""
     line: list[Span] = []
     used, room = 0, first
-    for piece, style, is_space in _words(spans, max(_NARROWEST_TEXT, others)):
+    for piece, style, is_space in _words(spans, min(first, others)):
         if "\n" in piece:
-            yield tuple(line)
+            yield _trimmed(line)
             line, used, room = [], 0, others
             continue
         size = width_of(piece)
@@ -115,26 +135,33 @@ def _wrap(spans: tuple[Span, ...], first: int, others: int) -> Iterator[Line]:
 
 
 def _words(spans: tuple[Span, ...], longest: int) -> Iterator[tuple[str, str, bool]]:
+    """Words, the spaces between them, and line ends, none wider than `longest`, each with its style."""
     for span in spans:
-        for found in _PIECES.finditer(span.text):
-            piece = found.group()
+        for piece in _pieces(span, longest):
             if piece.isspace():
                 yield ("\n" if "\n" in piece else piece), span.style, True
-                continue
-            while width_of(piece) > longest:
-                head = _head(piece, longest)
-                yield head, span.style, False
-                piece = piece[len(head) :]
-            yield piece, span.style, False
+            else:
+                yield from ((part, span.style, False) for part in _broken(piece, longest))
 
 
-def _head(text: str, width: int) -> str:
-    used = 0
-    for index, char in enumerate(text):
-        used += _char_width(char)
-        if used > width:
-            return text[:index]
-    return text
+def _pieces(span: Span, longest: int) -> Iterable[str]:
+    text = span.text.strip()
+    if span.unbroken and text and "\n" not in text and width_of(text) <= longest:
+        before, _, after = span.text.partition(text)
+        return tuple(filter(None, (before, text, after)))
+    return _PIECES.findall(span.text)
+
+
+def _broken(word: str, longest: int) -> Iterator[str]:
+    """The word in stretches of at most so many columns."""
+    start, used = 0, 0
+    for index, char in enumerate(word):
+        width = _char_width(char)
+        if used + width > longest:
+            yield word[start:index]
+            start, used = index, 0
+        used += width
+    yield word[start:]
 
 
 def _trimmed(line: list[Span]) -> Line:

@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+from gpuhelp.rendering.labels import label, labels, source_label
 from gpuhelp.rendering.layout import printable
+from gpuhelp.rendering.reasons import spell
 from gpuhelp.words import Words
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+_STARTS_A_LIST = re.compile(r"^(?:(?=[-+=])|(\d{1,9})(?=[.)](?:\s|$)))")
 
 
 def to_markdown(template: str, data: dict[str, Any], words: Words) -> str:
@@ -19,20 +22,50 @@ def to_markdown(template: str, data: dict[str, Any], words: Words) -> str:
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(
-        loader=FileSystemLoader(_TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        loader=FileSystemLoader(_TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
     )
-    environment.filters.update(plain=escape, fence=fence)
+    environment.filters.update(
+        plain=escape,
+        paragraphs=paragraphs,
+        fence=fence,
+        code=code,
+        label=lambda name: label(name, words),
+        names=lambda names: labels(names, words),
+        source=lambda name: source_label(name, words),
+        spell=lambda value, name: spell(name, value, words),
+    )
     return environment.get_template(template).render(d=data, words=words)
 
 
 def escape(text: object) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return _SPECIAL.sub(r"\\\1", " ".join(printable(str(text)).split()))
+    one_line = _SPECIAL.sub(r"\\\1", " ".join(printable(str(text)).split()))
+    return _STARTS_A_LIST.sub(r"\1\\", one_line)
+
+
+def paragraphs(text: object) -> str:
+    """The same for a text of several paragraphs, which an empty line parts."""
+    return "\n\n".join(escape(part) for part in str(text).strip().split("\n\n"))
+
+
+def code(text: object) -> str:
+    """A stretch of code within a line; whatever backquotes stand in it."""
+    body = " ".join(printable(str(text)).split())
+    ticks = "`" * (_longest_run(body) + 1)
+    edge = " " if not body or body.startswith("`") or body.endswith("`") else ""
+    return f"{ticks}{edge}{body}{edge}{ticks}"
 
 
 def fence(text: object) -> str:
     """A code block whose fence is longer than any run of backquotes in the text."""
     body = printable(str(text)).strip("\n")
-    longest = max((len(run) for run in re.findall(r"`+", body)), default=0)
-    ticks = "`" * max(3, longest + 1)
+    ticks = "`" * max(3, _longest_run(body) + 1)
     return f"{ticks}\n{body}\n{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from gpuhelp.diagnosis import Diagnosis
@@ -15,9 +16,13 @@ from gpuhelp.words import Words
 
 
 def write(
-    diagnosis: Diagnosis, options: argparse.Namespace, terminal: Terminal, words: Words, knowledge: KnowledgeBase
+    diagnosis: Diagnosis,
+    options: argparse.Namespace,
+    terminal: Terminal,
+    words: Words,
+    knowledge: KnowledgeBase,
 ) -> None:
-    """Write it to the terminal's standard output. Markdown is made to be shared, so names are taken out of it."""
+    """Write it to standard output. Markdown is made to be shared, so names are taken out of it."""
     privacy = Privacy(terminal.environ, share=options.redact or options.format == "markdown")
     if options.format == "text":
         from gpuhelp.rendering.text import diagnosis_rows
@@ -50,8 +55,9 @@ def write_rows(rows: Iterable[Row], color: str, terminal: Terminal, privacy: Pri
     from gpuhelp.rendering.layout import lay_out
     from gpuhelp.rendering.paint import paint
 
-    private = [
-        Row(tuple(Span(privacy.text(span.text), span.style) for span in one.spans), one.indent, one.hang, one.whole)
-        for one in rows
-    ]
+    private = [replace(one, spans=tuple(_private(span, privacy) for span in one.spans)) for one in rows]
     terminal.stdout.write(paint(lay_out(private, terminal.width), color=terminal.wants_color(color)))
+
+
+def _private(span: Span, privacy: Privacy) -> Span:
+    return replace(span, text=privacy.text(span.text))

@@ -39,7 +39,14 @@ def _colored(lines: Iterable[Line]) -> str:
 
     buffer = StringIO()
     console = Console(
-        file=buffer, force_terminal=True, color_system="standard", width=10_000, legacy_windows=False, highlight=False
+        file=buffer,
+        force_terminal=True,
+        force_jupyter=False,
+        color_system="standard",
+        no_color=False,  # who asks is decided by then: rich would look at NO_COLOR again
+        width=10_000,
+        legacy_windows=False,
+        highlight=False,
     )
     for line in lines:
         text = Text(no_wrap=True, end="\n")

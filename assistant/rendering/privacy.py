@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 _PREFIXES = (
-    "hf_", "hf-", "sk-", "sk_", "rk_", "rk-", "pk_", "pk-", "ghp_", "ghp-", "gho_", "gho-", "ghs_", "ghs-", "ghu_", "ghu-",
-    "glpat", "xox", "pypi-", "pypi_", "github_pat", "AKIA", "ASIA", "eyJ", "@",
+    "hf_", "hf-", "sk-", "sk_", "rk_", "rk-", "pk_", "pk-", "ghp_", "ghp-", "gho_", "gho-", "ghs_", "ghs-",
+    "ghu_", "ghu-", "glpat", "xox", "pypi-", "pypi_", "github_pat", "AKIA", "ASIA", "eyJ", "@",
 )  # fmt: skip
-_NAMES = ("token", "secret", "passw", "api_key", "api-key", "apikey", "access_key", "access-key", "credential")
+_NAMES = (
+    "token", "secret", "passw", "api_key", "api-key", "apikey", "access_key", "access-key", "accesskey",
+    "credential",
+)  # fmt: skip
 """A text without any of these holds no secret that gpuhelp.probes.redaction would know; most texts hold none.
 A name gives a secret away only where a value stands beside it."""
 
@@ -27,11 +30,7 @@ class Privacy:
             from gpuhelp.probes.redaction import Identity, redact
 
             return redact(text, Identity.of(self._environ))
-        if _may_hold_secret(text):
-            from gpuhelp.probes.redaction import redact_secrets
-
-            return redact_secrets(text)
-        return text
+        return without_secrets(text)
 
     def data(self, value: Any) -> Any:
         """The same for every text in plain data."""
@@ -42,6 +41,15 @@ class Privacy:
         if isinstance(value, (list, tuple)):
             return [self.data(inner) for inner in value]
         return value
+
+
+def without_secrets(text: str) -> str:
+    """The text without tokens, keys and passwords: what every output is, whoever is to read it."""
+    if _may_hold_secret(text):
+        from gpuhelp.probes.redaction import redact_secrets
+
+        return redact_secrets(text)
+    return text
 
 
 def _may_hold_secret(text: str) -> bool:

@@ -17,5 +17,6 @@ def stack_row(layer: str, words: Words) -> Row:
         if spans:
             spans.append(Span(" + " if name in BESIDE else " > ", "dim"))
         label = words(f"layer.{name}")
-        spans.append(Span(f"[{label}]", "here") if name == layer else Span(label, "dim"))
+        here = name == layer
+        spans.append(Span(f"[{label}]" if here else label, "here" if here else "dim", unbroken=True))
     return row(*spans, indent=2, hang=2)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from gpuhelp.diagnosis import Diagnosis, Status
 from gpuhelp.kb.entry import Fix
 from gpuhelp.kb.load import KnowledgeBase
-from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
-from gpuhelp.rendering.reasons import reasons_of
-from gpuhelp.rendering.stack import stack_row
 from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.judge import Judgement, Verdict
+from gpuhelp.rendering.labels import known_label, label, labels
+from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
+from gpuhelp.rendering.privacy import without_secrets
+from gpuhelp.rendering.reasons import reasons_of, was_asked
+from gpuhelp.rendering.stack import stack_row
 from gpuhelp.words import Words
+
+if TYPE_CHECKING:
+    from gpuhelp.probes.runner import ProbeReport
 
 _MARKS = {
     Verdict.CONFIRMED: ("✔", "good"),
@@ -40,7 +46,7 @@ def diagnosis_rows(
     first, *others = diagnosis.findings
     rows = [
         *headline_rows(first, words),
-        *evidence_rows(first, words),
+        *(() if was_asked(first) else evidence_rows(first, words)),
         *captured_rows(first, words),
         *machine_rows(diagnosis, words),
         *cause_rows(first, words, everything=everything),
@@ -49,6 +55,7 @@ def diagnosis_rows(
     if others:
         rows += others_rows(others, words, everything=everything)
     rows += question_rows(first, words)
+    rows += nearest_rows(diagnosis, words, knowledge)
     rows += reference_rows(first, words)
     return tuple(rows)
 
@@ -72,7 +79,7 @@ def evidence_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     for line in finding.evidence[:_SHOWN_EVIDENCE]:
         rank = f" {words('rank', rank=line.rank)}" if line.rank else ""
         place = Span(f"{line.source}:{line.line}{rank}  ", "dim")
-        rows.append(row(place, Span(clip(line.text.strip(), _LONGEST_QUOTE), "quote"), indent=2, hang=2))
+        rows.append(row(place, Span(_cut(line.text), "quote"), indent=2, hang=2))
     more = finding.occurrences - min(len(finding.evidence), _SHOWN_EVIDENCE)
     if more > 0:
         rows.append(row(Span(words("more_places", count=more), "dim"), indent=2))
@@ -83,19 +90,24 @@ def captured_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     """The values that stand in the text."""
     if not finding.captured:
         return ()
-    values = " · ".join(f"{name} {clip(value, 80)}" for name, value in sorted(finding.captured.items()))
-    return (row(Span(words("in_the_text") + "  ", "dim"), values, indent=2, hang=2),)
+    values = (f"{label(name, words)}: {_cut(value, 80)}" for name, value in sorted(finding.captured.items()))
+    return (row(Span(words("in_the_text") + "  ", "dim"), " · ".join(values), indent=2, hang=2),)
 
 
 def machine_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
     """Which looks at the machine failed, and why: not having looked is not the same as being fine."""
-    failed = [report for report in diagnosis.probes if report.status.value in ("timeout", "error", "unavailable")]
+    return probe_rows(diagnosis.probes, words)
+
+
+def probe_rows(reports: Iterable[ProbeReport], words: Words) -> tuple[Row, ...]:
+    """The looks that failed, each with what it came to."""
+    failed = [report for report in reports if report.status.value in ("timeout", "error", "unavailable")]
     if not failed:
         return ()
     rows = [BLANK, _heading(words("not_looked"))]
     for report in failed:
         state = words(f"probe.{report.status.value}")
-        rows.append(row(Span(f"{report.id}  ", "name"), f"{state}: {report.detail}", indent=2, hang=2))
+        rows.append(row(Span(f"{report.id}  ", "name"), f"{state}: {_cut(report.detail)}", indent=2, hang=2))
     return tuple(rows)
 
 
@@ -123,10 +135,16 @@ def _cause(finding: Finding, judgement: Judgement, words: Words) -> Iterator[Row
     verdict = words(f"verdict.{judgement.verdict.value}")
     title = judgement.cause.title.of(words.language)
     yield row(Span(f"{mark} {verdict}  ", style), title, indent=2, hang=4)
-    for reason in reasons_of(judgement, finding.scope, words.language):
-        yield row(Span(clip(reason, _LONGEST_REASON), "dim"), indent=6)
+    for reason in reasons_of(judgement, finding.scope, words):
+        yield row(Span(_cut(reason, _LONGEST_REASON), "dim"), indent=6)
     if judgement.missing and judgement.verdict is not Verdict.CONFIRMED:
-        yield row(Span(words("would_decide", names=", ".join(judgement.missing)), "dim"), indent=6)
+        yield row(Span(words("would_decide", names=_missing(judgement, words)), "dim"), indent=6)
+
+
+def _missing(judgement: Judgement, words: Words) -> str:
+    """The facts that would decide, in words, without what an entry works out of the text for itself."""
+    named = [name for name in judgement.missing if "." in name or known_label(name, words)]
+    return labels(named or judgement.missing, words)
 
 
 Numbered = tuple[int, Judgement, Fix]
@@ -156,7 +174,8 @@ def fixes_rows(finding: Finding, words: Words, *, everything: bool = False) -> t
     for one in numbered[:full]:
         rows += fix_rows(one, finding, words)
     for number, _, fix in numbered[full:]:
-        rows.append(row(Span(f"{number}  ", "name"), tell(fix, finding.scope, words.language).title, indent=2, hang=4))
+        title = tell(fix, finding.scope, words.language).title
+        rows.append(row(Span(f"{number}  ", "name"), title, indent=2, hang=4))
     return tuple(rows)
 
 
@@ -164,9 +183,8 @@ def fix_rows(numbered: Numbered, finding: Finding, words: Words) -> tuple[Row, .
     """One fix: what, how risky, the commands, how to undo it, and what shows that it worked."""
     number, _, fix = numbered
     told = tell(fix, finding.scope, words.language)
-    rows = [
-        row(Span(f"{number}  ", "name"), Span(told.title, "title"), Span(f"  [{words('risk.' + told.risk)}]", "dim"), indent=2, hang=4)
-    ]
+    risk = Span(f"  [{words('risk.' + told.risk)}]", "dim", unbroken=True)
+    rows = [row(Span(f"{number}  ", "name"), Span(told.title, "title"), risk, indent=2, hang=4)]
     if told.explain:
         rows += [row(paragraph, indent=6) for paragraph in _paragraphs(told.explain)]
     rows += [row(Span(f"$ {command}", "command"), indent=6, whole=True) for command in told.commands]
@@ -187,13 +205,14 @@ def others_rows(findings: Iterable[Finding], words: Words, *, everything: bool =
             row(
                 Span(f"{words('role.' + finding.role.value)}  ", "dim"),
                 Span(finding.entry.title.of(words.language)),
-                Span(f"  {finding.entry.id}, {where.source}:{where.line}", "dim"),
+                Span(f"  {finding.entry.id}, {where.source}:{where.line}", "dim", unbroken=True),
                 indent=2,
                 hang=2,
             )
         )
         if everything:
-            rows += [*cause_rows(finding, words, everything=True), *fixes_rows(finding, words, everything=True)]
+            rows += cause_rows(finding, words, everything=True)
+            rows += fixes_rows(finding, words, everything=True)
     return tuple(rows)
 
 
@@ -212,7 +231,8 @@ def question_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
 def reference_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     """Where the statements can be checked."""
     urls = [reference.url for reference in finding.entry.references]
-    return (BLANK, _heading(words("references")), *(row(Span(url, "dim"), indent=2, whole=True) for url in urls))
+    rows = (row(Span(url, "dim"), indent=2, whole=True) for url in urls)
+    return (BLANK, _heading(words("references")), *rows)
 
 
 def unknown_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
@@ -222,10 +242,10 @@ def unknown_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
     if failure is not None:
         if failure.exception:
             text = f"{failure.exception}: {failure.message}" if failure.message else failure.exception
-            rows.append(_labelled(words("unknown.exception"), clip(" ".join(text.split()), _LONGEST_QUOTE), indent=2))
+            rows.append(_labelled(words("unknown.exception"), _cut(" ".join(text.split())), indent=2))
         if failure.user_frame:
             rows.append(_labelled(words("unknown.frame"), failure.user_frame, indent=2))
-        line = f"{failure.source}:{failure.line}  {clip(failure.text.strip(), _LONGEST_QUOTE)}"
+        line = f"{failure.source}:{failure.line}  {_cut(failure.text)}"
         rows.append(_labelled(words("unknown.line"), line, indent=2))
     rows += [BLANK, row(words("unknown.what_now"), indent=2)]
     return tuple(rows)
@@ -240,6 +260,11 @@ def nearest_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -
         title = knowledge.entry(route.entry).title.of(words.language)
         rows.append(row(Span(f"{route.entry}  ", "name"), title, indent=2, hang=2))
     return tuple(rows)
+
+
+def _cut(text: str, width: int = _LONGEST_QUOTE) -> str:
+    """Cut only after secrets are out: half a token is still a part of one."""
+    return clip(without_secrets(text.strip()), width)
 
 
 def _heading(text: str) -> Row:

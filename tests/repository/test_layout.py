@@ -19,7 +19,9 @@ FLOORS = (
     {"reasoning"},
     {"diagnosis"},
     {"rendering"},
-    {"chat", "commands", "defect"},
+    {"defect"},
+    {"chat"},
+    {"commands"},
     {"cli"},
     {"__main__"},
 )

@@ -1,0 +1,1 @@
+"""The chat: a frozen session, one step a message, a thin loop around it."""
