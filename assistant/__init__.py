@@ -1,8 +1,8 @@
 """gpuhelp: what went wrong with a GPU job, proved where possible, with a fix that fits.
 
-    import gpuhelp
-    diagnosis = gpuhelp.diagnose(open("train.log").read())
-    diagnosis.findings[0].entry.id
+import gpuhelp
+diagnosis = gpuhelp.diagnose(open("train.log").read())
+diagnosis.findings[0].entry.id
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def main(argv: Sequence[str], terminal: Terminal) -> int:
     try:
         return _run(argv, terminal, words)
     except GpuhelpError as error:
-        return _tell(terminal, error.lines, ExitCode.BAD_INPUT)
+        return _tell(terminal, error.told(words), ExitCode.BAD_INPUT)
     except KnowledgeError as error:
         return _tell(terminal, [str(problem) for problem in error.problems], ExitCode.BAD_INPUT)
     except KeyboardInterrupt:

@@ -1,6 +1,6 @@
 """The stages strung together: the public API. Reads no machine and no file unless told to.
 
-    read -> match -> rank -> which facts are wanted -> judge
+read -> match -> rank -> which facts are wanted -> judge
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _texts(source: str | Iterable[str] | Iterable[Path]) -> tuple[RawText, ...]:
 def _candidates(
     views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase
 ) -> tuple[tuple[Candidate, ...], tuple[Route, ...]]:
-    """Candidates by exact patterns, else by fuzzy ones, else by the question asked; and the nearest entries."""
+    """Candidates by exact patterns, else by fuzzy ones, else by the question; and the nearest entries."""
     signatures = knowledge.signatures_near(lambda literal: any(view.holds(literal) for view in views))
     fallbacks = {signature.id for signature in signatures if signature.fallback}
     matches = find_symptoms(views, signatures)
@@ -160,7 +160,9 @@ def _asked(
     is_question = looks_like_question(text) and not any(view.document.errors for view in views)
     if not (is_question or failing):
         return (), ()
-    routes = route(text if is_question else _failing_text(views, failing), knowledge.questions)[: _NEAREST + 1]
+    routes = route(text if is_question else _failing_text(views, failing), knowledge.questions)[
+        : _NEAREST + 1
+    ]
     if is_question and routes and routes[0].agreement >= FLOOR:
         best = routes[0]
         match = Match(best.entry, 0, 0, 0, "question", best.question, strength=best.agreement)
@@ -190,7 +192,7 @@ def _observe(
     return observation.facts.merged(facts), observation.reports
 
 
-_ALWAYS_WANTED = frozenset({"os.platform", "python.executable", "python.manager"})
+_ALWAYS_WANTED = frozenset({"os.platform", "python.executable", "python.manager", "python.version"})
 """Commands are spelled by these."""
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import NamedTuple
+
+from gpuhelp.words import Words
 
 
 class ExitCode(IntEnum):
@@ -15,12 +19,26 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-class GpuhelpError(Exception):
-    """Shown to the person as one line each; `lines` says what is wrong and what to do."""
+class Saying(NamedTuple):
+    """A sentence of gpuhelp.words that is told later, in the language of whoever reads it."""
 
-    def __init__(self, *lines: str) -> None:
-        super().__init__("; ".join(lines))
-        self.lines = lines
+    key: str
+    values: Mapping[str, object]
+
+
+class GpuhelpError(Exception):
+    """Shown to the person as one line each: what is wrong, and what to do."""
+
+    def __init__(self, *sayings: str | Saying) -> None:
+        super().__init__(*sayings)
+        self.sayings = sayings
+
+    def told(self, words: Words) -> tuple[str, ...]:
+        """The lines in the language of `words`."""
+        return tuple(words(one.key, **one.values) if isinstance(one, Saying) else one for one in self.sayings)
+
+    def __str__(self) -> str:
+        return "; ".join(self.told(Words("en")))
 
 
 class InputError(GpuhelpError):

@@ -14,9 +14,7 @@ from gpuhelp.words import Words
 COMMANDS = ("diagnose", "explain", "check", "env", "kb", "chat")
 _HELP_COLUMNS = 88
 """Given, since argparse would otherwise load shutil at every start to ask for the terminal's width."""
-_WITH_VALUE = frozenset(
-    {"--format", "--lang", "--env", "--python", "--kb", "--color", "--probe-timeout"}
-)
+_WITH_VALUE = frozenset({"--format", "--lang", "--env", "--python", "--kb", "--color", "--probe-timeout"})
 DEFAULT_PROBE_TIMEOUT_S = 5.0
 _LONGEST_PROBE_TIMEOUT_S = 600
 _USAGE_ERRORS = (

@@ -250,9 +250,7 @@ class _Compiler:
     def _template(self, source: str, where: Path, document: Document | None = None) -> list[Node]:
         return self._parsed(parse_template, source, where, document or self.document) or []
 
-    def _parsed(
-        self, parse: Callable[[str], Any], source: str, where: Path, document: Document
-    ) -> Any:
+    def _parsed(self, parse: Callable[[str], Any], source: str, where: Path, document: Document) -> Any:
         try:
             return parse(source)
         except ExpressionError as error:

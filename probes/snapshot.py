@@ -36,8 +36,8 @@ class SnapshotError(ValueError):
 def read_snapshot(text: str) -> Facts:
     """The facts of a snapshot: the full form, or a bare object of facts.
 
-    Names that gpuhelp does not know are passed over, and so are fields of records with a value of another type:
-    other tools spell them their own way. Raises SnapshotError: no JSON, another schema version, a fact of the
+    Names that gpuhelp does not know are passed over, and so are fields of records with a value of another
+    type: other tools spell them their own way. Raises SnapshotError: no JSON, another schema version, a fact of the
     wrong type, a bare object without a known name.
     """
     document = _parse(text)
@@ -99,7 +99,7 @@ def _facts_of_full_form(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _checked(name: str, value: FactValue) -> FactValue:
-    """The value, its records without fields that do not fit. Raises SnapshotError if it is of another type."""
+    """The value, its records without fields that do not fit. Raises SnapshotError for another type."""
     entry = fact_name(name)
     if entry is None or value is None or entry.type is FactType.ANY:
         return value
@@ -122,7 +122,9 @@ def _record(name: str, record: FactValue, fields: tuple[FactName, ...]) -> FactV
         if field is not None and value is not None and not _fits(value, field.type):
             continue
         if field is not None and field.type is FactType.RECORDS and isinstance(value, list):
-            value = [_record(f"{name}.{key}[{number}]", inner, field.fields) for number, inner in enumerate(value)]
+            value = [
+                _record(f"{name}.{key}[{number}]", inner, field.fields) for number, inner in enumerate(value)
+            ]
         kept[key] = value
     return kept
 

@@ -68,5 +68,5 @@ class Conversation:
 
     def _told(self, error: Exception) -> tuple[Row, ...]:
         if isinstance(error, GpuhelpError):
-            return tuple(row(line) for line in error.lines)
+            return tuple(row(line) for line in error.told(self.session.words))
         return (row(self.session.words("defect", path=self._outside.report(error))),)

@@ -30,6 +30,11 @@ def labels(names: Iterable[str], words: Words) -> str:
     return ", ".join(dict.fromkeys(label(name, words) for name in names))
 
 
+def place_label(source: str, line: int, words: Words) -> str:
+    """`train.log:12`; standard input has no name of its own, so it is called what it is."""
+    return f"{words('standard_input') if source == 'standard input' else source}:{line}"
+
+
 def source_label(source: str, words: Words) -> str:
     """Where a value comes from; what is no sentence of ours (a path, a program) stands as it is."""
     found = _FROM_TEXT_LINE.fullmatch(source)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gpuhelp.rendering.labels import label, labels, source_label
+from gpuhelp.rendering.labels import label, labels, place_label, source_label
 from gpuhelp.rendering.layout import printable
 from gpuhelp.rendering.reasons import spell
 from gpuhelp.words import Words
@@ -33,6 +33,7 @@ def to_markdown(template: str, data: dict[str, Any], words: Words) -> str:
         paragraphs=paragraphs,
         fence=fence,
         code=code,
+        place=lambda place: place_label(place["source"], place["line"], words),
         label=lambda name: label(name, words),
         names=lambda names: labels(names, words),
         source=lambda name: source_label(name, words),

@@ -11,7 +11,7 @@ from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.judge import Judgement, Verdict
-from gpuhelp.rendering.labels import known_label, label, labels
+from gpuhelp.rendering.labels import known_label, label, labels, place_label
 from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
 from gpuhelp.rendering.privacy import without_secrets
 from gpuhelp.rendering.reasons import reasons_of, was_asked
@@ -78,7 +78,7 @@ def evidence_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     rows = [BLANK, _heading(words("evidence"))]
     for line in finding.evidence[:_SHOWN_EVIDENCE]:
         rank = f" {words('rank', rank=line.rank)}" if line.rank else ""
-        place = Span(f"{line.source}:{line.line}{rank}  ", "dim")
+        place = Span(f"{place_label(line.source, line.line, words)}{rank}  ", "dim")
         rows.append(row(place, Span(_cut(line.text), "quote"), indent=2, hang=2))
     more = finding.occurrences - min(len(finding.evidence), _SHOWN_EVIDENCE)
     if more > 0:
@@ -201,11 +201,12 @@ def others_rows(findings: Iterable[Finding], words: Words, *, everything: bool =
     rows = [BLANK, _heading(words("also"))]
     for finding in findings:
         where = finding.evidence[0]
+        place = place_label(where.source, where.line, words)
         rows.append(
             row(
                 Span(f"{words('role.' + finding.role.value)}  ", "dim"),
                 Span(finding.entry.title.of(words.language)),
-                Span(f"  {finding.entry.id}, {where.source}:{where.line}", "dim", unbroken=True),
+                Span(f"  {finding.entry.id}, {place}", "dim", unbroken=True),
                 indent=2,
                 hang=2,
             )
@@ -245,7 +246,7 @@ def unknown_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
             rows.append(_labelled(words("unknown.exception"), _cut(" ".join(text.split())), indent=2))
         if failure.user_frame:
             rows.append(_labelled(words("unknown.frame"), failure.user_frame, indent=2))
-        line = f"{failure.source}:{failure.line}  {_cut(failure.text)}"
+        line = f"{place_label(failure.source, failure.line, words)}  {_cut(failure.text)}"
         rows.append(_labelled(words("unknown.line"), line, indent=2))
     rows += [BLANK, row(words("unknown.what_now"), indent=2)]
     return tuple(rows)

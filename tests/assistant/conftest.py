@@ -1,4 +1,4 @@
-"""The command line with made-up streams, the installed command, and a knowledge base with one made-up entry more."""
+"""The command line with made-up streams, the installed command, and the entries with a made-up one more."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def gpuhelp() -> RunCommand:
-    """`gpuhelp("check", "--lang", "ko", stdin=b"", environ={}, tty=False, width=80)`: one run of the program."""
+    """`gpuhelp("check", "--lang", "ko", stdin=b"", environ={}, tty=False, width=80)`: one run."""
 
     def run(
         *argv: str | Path,

@@ -90,7 +90,9 @@ def test_a_snapshot_that_cannot_be_read_says_why_in_one_line(text: str, message:
 
 
 def test_a_field_of_a_record_that_does_not_fit_is_not_known() -> None:
-    facts = read_snapshot('{"gpus": [{"index": 0, "memory_total_bytes": "24 GB", "processes": [{"pid": "7", "name": "x"}]}]}')
+    facts = read_snapshot(
+        '{"gpus": [{"index": 0, "memory_total_bytes": "24 GB", "processes": [{"pid": "7", "name": "x"}]}]}'
+    )
     assert facts["gpus"].value == [{"index": 0, "processes": [{"name": "x"}]}]
 
 

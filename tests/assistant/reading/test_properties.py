@@ -72,7 +72,7 @@ def test_bytes_become_text_or_one_line_of_refusal(data: bytes) -> None:
     if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         with pytest.raises(InputError) as refusal:
             read_paths(["-"], BytesIO(data))
-        assert len(refusal.value.lines) == 1
+        assert len(refusal.value.sayings) == 1
     else:
         assert read_paths(["-"], BytesIO(data))[0].size_bytes == len(data)
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from gpuhelp.errors import InputError
+from gpuhelp.reading import sources
 from gpuhelp.reading.sources import RawText, from_text, read_paths
+from gpuhelp.words import Words
 
 NOTHING = BytesIO()
 
@@ -48,7 +53,7 @@ def test_data_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\x80\x02}q\x00(X\x00\x00")
     with pytest.raises(InputError, match=r"model\.bin: is not text") as caught:
         read_paths([str(path)], NOTHING)
-    assert len(caught.value.lines) == 1
+    assert len(caught.value.sayings) == 1
 
 
 def test_a_folder_is_refused_with_what_to_name_instead(tmp_path: Path) -> None:
@@ -68,13 +73,13 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
 def test_a_name_no_file_can_have_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         read_paths(["a\0b"], NOTHING)
-    assert len(caught.value.lines) == 1
+    assert len(caught.value.sayings) == 1
 
 
 def test_every_unreadable_file_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_paths([str(tmp_path / "one"), str(tmp_path), str(tmp_path / "two")], NOTHING)
-    assert [line.partition(":")[0] for line in caught.value.lines] == [
+    assert [line.partition(":")[0] for line in caught.value.told(Words("ko"))] == [
         str(tmp_path / "one"),
         str(tmp_path),
         str(tmp_path / "two"),
@@ -88,3 +93,40 @@ def test_a_text_in_memory_keeps_its_size_in_bytes() -> None:
 def test_halves_of_surrogate_pairs_become_the_replacement_character() -> None:
     assert from_text("a\udcffb", "text").text == "a\ufffdb"
     assert from_text("\ud83d\ude80", "text").text == "🚀"
+
+
+@pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
+def test_a_compressed_log_is_read(tmp_path: Path, module: str) -> None:
+    path = tmp_path / "rank0.log.packed"
+    path.write_bytes(import_module(module).compress("오류\n".encode()))
+    assert [text.text for text in read_paths([str(path)], NOTHING)] == ["오류\n"]
+
+
+@pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-9], lambda data: data[:12] + b"\xff\x00\xaa" + data[15:]]
+)
+def test_a_damaged_compressed_log_is_refused(
+    tmp_path: Path, module: str, damage: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "rank0.log.packed"
+    path.write_bytes(damage(import_module(module).compress(b"loss 0.1\n" * 200)))
+    with pytest.raises(InputError, match="the compressed file is damaged"):
+        read_paths([str(path)], NOTHING)
+
+
+def test_a_small_file_that_unpacks_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "_MOST_BYTES", 1 << 20)
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(b" " * (3 << 20)))
+    with pytest.raises(InputError, match="unpacks to more than 1 MiB"):
+        read_paths([str(path)], NOTHING)
+
+
+def test_a_refusal_is_told_in_both_languages(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_paths([str(tmp_path / "none.log")], NOTHING)
+    assert "no such file" in str(caught.value)
+    assert "파일이 없습니다" in caught.value.told(Words("ko"))[0]

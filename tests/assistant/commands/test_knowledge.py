@@ -1,0 +1,184 @@
+"""`gpuhelp kb` and `gpuhelp explain`: every format, both languages, and folders that are broken."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RunCommand = Callable[..., Any]
+ID = "made-up-failure"
+TITLES = [("en", "The made-up engine stopped"), ("ko", "가상 엔진이 멈췄습니다")]
+
+
+@pytest.fixture
+def folder(entries: Path, tmp_path: Path) -> Path:
+    """A copy of the folder with the made-up entry, to be broken."""
+    return Path(shutil.copytree(entries, tmp_path / "entries"))
+
+
+def broken(folder: Path, old: str, new: str, name: str = f"{ID}.yaml") -> Path:
+    path = folder / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("language", "title"), TITLES)
+def test_list_has_a_line_for_each_entry(
+    gpuhelp: RunCommand, entries: Path, language: str, title: str
+) -> None:
+    ran = gpuhelp("kb", "list", "--kb", entries, "--lang", language, width=40)
+    lines = ran.out.splitlines()
+    assert ran.status == 0
+    assert len(lines) > 20
+    (line,) = [line for line in lines if line.startswith(f"{ID} ")]
+    assert line.endswith(f"  {title}")
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_list_is_there_for_programs_and_for_documents(
+    gpuhelp: RunCommand, entries: Path, language: str
+) -> None:
+    argv = ("kb", "list", ID, "--kb", entries, "--lang", language, "--format")
+    data = json.loads(gpuhelp(*argv, "json").out)
+    assert list(data) == ["schema_version", "entries"]
+    assert data["entries"][0]["entry"] == ID
+    assert data["entries"][0]["layer"] == "library"
+    assert f"| `{ID}` | " in gpuhelp(*argv, "markdown").out
+
+
+@pytest.mark.parametrize("action", ["lint", "test"])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_an_entry_that_holds_has_no_fault(
+    gpuhelp: RunCommand, entries: Path, action: str, language: str
+) -> None:
+    argv = ("kb", action, ID, "--kb", entries, "--lang", language)
+    ran = gpuhelp(*argv)
+    data = json.loads(gpuhelp(*argv, "--format", "json").out)
+    assert (ran.status, ran.err, ran.out.count("\n")) == (0, "", 1)
+    assert data == {"schema_version": 1, "checked": [ID], "faults": [], "told": ran.out.strip()}
+    assert gpuhelp(*argv, "--format", "markdown").out.strip() == ran.out.strip()
+
+
+def test_an_example_that_does_not_hold_is_a_fault(gpuhelp: RunCommand, folder: Path) -> None:
+    broken(folder, "captured: {library: libfoo}", "captured: {library: libbar}")
+    ran = gpuhelp("kb", "test", ID, "--kb", folder)
+    assert ran.status == 1
+    assert f"{ID}: example 1: library is 'libfoo', not 'libbar'" in ran.out
+    assert "examples that do not hold: 1" in ran.out
+    data = json.loads(gpuhelp("kb", "test", ID, "--kb", folder, "--format", "json").out)
+    assert len(data["faults"]) == 1
+    assert (
+        "- made-up-failure: example 1"
+        in gpuhelp("kb", "test", ID, "--kb", folder, "--format", "markdown").out
+    )
+
+
+def test_a_near_miss_that_matches_is_a_fault(gpuhelp: RunCommand, folder: Path) -> None:
+    broken(folder, "libfoo is busy", "libfoo stopped in bar")
+    ran = gpuhelp("kb", "test", ID, "--kb", folder)
+    assert ran.status == 1
+    assert f"{ID}: near miss 1: matches, and must not" in ran.out
+
+
+def test_another_cause_than_the_example_says_is_a_fault(gpuhelp: RunCommand, folder: Path) -> None:
+    broken(folder, "facts: {driver.version: '450.80.02'}", "facts: {driver.version: '550.80.02'}")
+    ran = gpuhelp("kb", "test", ID, "--kb", folder)
+    assert ran.status == 1
+    assert "old-driver is ruled_out" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        (["kb", "lint"], "layer: library", "layer: basement"),
+        (["kb", "list"], "weight: 0.5", "weight: many"),
+        (["kb", "test"], "when: driver.version is known", "when: driver.version is is known"),
+        (["explain", ID], "summary: |", "sumary: |"),
+        (["check"], "id: made-up-failure", "id: another-id"),
+        (["kb", "lint"], "id: old-driver", "id: [old-driver"),
+        ([], "stopped in (?P<symbol>", "stopped in (?P<symbol>("),
+    ],
+    ids=["value", "type", "expression", "key", "id", "yaml", "regex"],
+)
+def test_a_broken_entry_is_one_line_a_fault_with_its_place(
+    gpuhelp: RunCommand, folder: Path, command: list[str], old: str, new: str
+) -> None:
+    ran = gpuhelp(*command, "--kb", broken(folder, old, new), stdin=b"RuntimeError: x\n")
+    lines = ran.err.splitlines()
+    assert (ran.status, ran.out) == (2, "")
+    assert lines
+    assert all(
+        re.match(rf"{re.escape(str(folder))}/{ID}(\.ko)?\.yaml:\d+:\d+: \S", line) for line in lines
+    ), lines
+
+
+def test_every_fault_is_told_at_once(gpuhelp: RunCommand, folder: Path) -> None:
+    broken(broken(folder, "layer: library", "layer: basement"), "weight: 0.5", "weight: many")
+    broken(folder, "id: update-driver", "id: Update Driver")
+    assert len(gpuhelp("kb", "lint", "--kb", folder).err.splitlines()) >= 3
+
+
+def test_a_folder_that_is_not_there_is_one_line(gpuhelp: RunCommand, tmp_path: Path) -> None:
+    for command in (["kb", "list"], ["explain", ID], ["check"], []):
+        ran = gpuhelp(*command, "--kb", tmp_path / "nowhere", stdin=b"RuntimeError: x\n")
+        assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1), command
+        assert str(tmp_path / "nowhere") in ran.err
+
+
+def test_more_folders_than_one_are_read(gpuhelp: RunCommand, entries: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert ID in gpuhelp("kb", "list", "--kb", empty, "--kb", entries).out
+
+
+@pytest.mark.parametrize("spelled", [["made-up-failure"], ["MADE_UP_FAILURE"], ["made", "up", "failure"]])
+def test_an_entry_is_explained_however_its_id_is_spelled(
+    gpuhelp: RunCommand, entries: Path, spelled: list[str]
+) -> None:
+    ran = gpuhelp("explain", *spelled, "--kb", entries)
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("■ The made-up engine stopped")
+
+
+@pytest.mark.parametrize(("language", "title"), TITLES)
+def test_an_explanation_comes_in_every_format(
+    gpuhelp: RunCommand, entries: Path, language: str, title: str
+) -> None:
+    argv = ("explain", ID, "--kb", entries, "--lang", language, "--format")
+    assert title in gpuhelp(*argv, "text").out
+    assert json.loads(gpuhelp(*argv, "json").out)["title"] == title
+    markdown = gpuhelp(*argv, "markdown").out
+    assert markdown.startswith(f"# {title}\n")
+    assert "```\napt-get install driver-<driver.version>\n```" in markdown
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_checkup_comes_in_every_format(gpuhelp: RunCommand, tmp_path: Path, language: str) -> None:
+    facts = {"torch.installed": True, "torch.version": "2.6.0+cpu", "torch.cuda_runtime_version": None,
+             "torch.hip_version": None, "driver.version": "550.90.07", "driver.error": None,
+             "gpus": [{"index": 0, "name": "NVIDIA L4"}],
+             "python.executable": "/home/alice/bin/python"}  # fmt: skip
+    path = tmp_path / "env.json"
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    argv = ("check", "--env", path, "--lang", language, "--format")
+    text, data, markdown = gpuhelp(*argv, "text"), gpuhelp(*argv, "json"), gpuhelp(*argv, "markdown")
+    assert (text.status, data.status, markdown.status) == (1, 1, 1)
+    assert "gpuhelp explain torch-cpu-only-build" in text.out
+    assert json.loads(data.out)["problems"][0]["entry"] == "torch-cpu-only-build"
+    assert "(`torch-cpu-only-build`)" in markdown.out
+    assert "alice" in text.out
+    assert "alice" not in markdown.out
+
+
+def test_a_checkup_without_probes_claims_nothing(gpuhelp: RunCommand) -> None:
+    ran = gpuhelp("check", "--no-probes")
+    assert ran.status == 0
+    assert "✔" not in ran.out
