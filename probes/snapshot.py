@@ -37,8 +37,8 @@ def read_snapshot(text: str) -> Facts:
     """The facts of a snapshot: the full form, or a bare object of facts.
 
     Names that gpuhelp does not know are passed over, and so are fields of records with a value of another
-    type: other tools spell them their own way. Raises SnapshotError: no JSON, another schema version, a fact of the
-    wrong type, a bare object without a known name.
+    type: other tools spell them their own way. Raises SnapshotError: no JSON, another schema version, a fact
+    of the wrong type, a bare object without a known name.
     """
     document = _parse(text)
     full = "facts" in document or "schema_version" in document
