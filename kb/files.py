@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuhelp.kb.problems import KnowledgeError, Problem
 from gpuhelp.kb.store import FORMAT, checksum
@@ -21,8 +21,7 @@ _SETTLED_S = 2.0
 """A file touched a moment ago may change again within the same tick of the file system's clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """One file as found: `name` is what it is to us (entries/<family>/<id>.yaml), `path` its place.
 
     `shipped` tells the files of this package from those of a person's folders, whose names can be equal.
@@ -34,8 +33,7 @@ class FoundFile:
     shipped: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """One file, read. `path` is the one shown to people."""
 
     name: str

@@ -6,7 +6,7 @@ The one model that probes, snapshots and readers of text share.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Fact", "FactValue", "Facts"]
 
@@ -14,8 +14,7 @@ FactValue = bool | int | float | str | Sequence["FactValue"] | Mapping[str, "Fac
 """What JSON can hold. None means "looked, and there is none"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One value, and where it comes from: "nvml", "snapshot", "pasted", "text line 3", "you"."""
 
     value: FactValue

@@ -39,11 +39,11 @@ _LONGEST_PATTERN = 120
 def named(diagnosis: Diagnosis, name: str) -> Diagnosis:
     """The same diagnosis, its one source called `name`."""
     findings = tuple(
-        replace(finding, evidence=tuple(replace(line, source=name) for line in finding.evidence))
+        replace(finding, evidence=tuple(line._replace(source=name) for line in finding.evidence))
         for finding in diagnosis.findings
     )
-    failure = replace(diagnosis.failure, source=name) if diagnosis.failure is not None else None
-    sources = tuple(replace(source, name=name) for source in diagnosis.sources)
+    failure = diagnosis.failure._replace(source=name) if diagnosis.failure is not None else None
+    sources = tuple(source._replace(name=name) for source in diagnosis.sources)
     return replace(diagnosis, sources=sources, findings=findings, failure=failure)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuhelp.matching.view import View, regex
 
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownFailure:
+class UnknownFailure(NamedTuple):
     """A failure without an entry: what stands in the text. Empty strings where it says nothing."""
 
     exception: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from gpuhelp.matching.symptoms import Match
@@ -30,7 +29,7 @@ def enriched(match: Match, view: View, captures: Iterable[Row]) -> Match:
     frame = user_frame(view.document, match.first, match.last)
     if frame is not None:
         captured.setdefault("user_frame", frame.place)
-    return replace(match, captured=captured)
+    return match._replace(captured=captured)
 
 
 def _may_stand(row: Row, view: View) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuhelp.kb.entry import CAPTURED_NAMES, Guard, Pattern, Signature
 from gpuhelp.kb.evaluation import Unknown, evaluate, truth
@@ -17,8 +16,7 @@ _MOST_OCCURRENCES = 200
 """Of one pattern in one document; a flood of equal lines says nothing new."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One place where one entry shows.
 
     `first` and `last` are line indexes of document number `document`. `captured` holds strings as they stand
@@ -31,15 +29,14 @@ class Match:
     last: int
     kind: str
     label: str
-    captured: Mapping[str, str] = field(default_factory=dict)
-    derived: Mapping[str, object] = field(default_factory=dict)
-    tells: Mapping[str, object] = field(default_factory=dict)
+    captured: Mapping[str, str] = {}
+    derived: Mapping[str, object] = {}
+    tells: Mapping[str, object] = {}
     strength: float = 1.0
     warning: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
+class _Hit(NamedTuple):
     first: int
     last: int
     groups: Mapping[str, str]
@@ -86,11 +83,16 @@ def _hits(pattern: Pattern, view: View) -> Iterator[_Hit]:
 
 def _exceptions(pattern: Pattern, view: View) -> Iterator[_Hit]:
     for error in view.document.errors:
-        if not error.type or not fnmatchcase(error.name, pattern.needle):
+        if not error.type or not _is_named(error.name, pattern.needle):
             continue
         found = regex(pattern.says).search(error.message) if pattern.says else None
         if found or not pattern.says:
             yield _Hit(*error.said, _groups(found) if found else {}, f"{error.type}: {error.message}")
+
+
+def _is_named(name: str, glob: str) -> bool:
+    """Whether an exception's name fits; most globs are plain names, which need no expression compiled."""
+    return name == glob or (any(sign in glob for sign in "*?[") and fnmatchcase(name, glob))
 
 
 def _groups(found: Any) -> dict[str, str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from gpuhelp.errors import InputError, Saying
 
@@ -17,8 +16,7 @@ _MOST_BYTES = 1 << 30
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
-@dataclass(frozen=True, slots=True)
-class RawText:
+class RawText(NamedTuple):
     """A text as read, with the name people know it by and its size before decoding."""
 
     name: str

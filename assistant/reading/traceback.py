@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gpuhelp.reading.evidence import PLAIN, Frame, Line, PythonError, Wrapping
 from gpuhelp.reading.frames import frame_of, notebook_frame_of
@@ -144,7 +144,7 @@ class _Machine:
         if text.strip() in _CHAINS:
             self._close()
             if self.errors:
-                self.errors[-1] = replace(self.errors[-1], chained=True)
+                self.errors[-1] = self.errors[-1]._replace(chained=True)
             return True
         opened = _header_of(index, text)
         if opened is None:
@@ -185,7 +185,7 @@ class _Machine:
     def _is_echo(self, opened: _Open, index: int, text: str) -> bool:
         arrow = _ARROW.match(text)
         if arrow and opened.frames and not opened.frames[-1].line:
-            opened.frames[-1] = replace(opened.frames[-1], line=arrow["line"])
+            opened.frames[-1] = opened.frames[-1]._replace(line=arrow["line"])
         numbered = opened.notebook and re.match(_NUMBERED, text)
         indented = opened.echo_expected and text.startswith(("    ", "\t"))
         if not (arrow or numbered or indented):
@@ -246,7 +246,7 @@ class _Machine:
             self.awaits_message = False
             return False
         message = f"{error.message}\n{text}"
-        self.errors[-1] = replace(error, message=message, last=index, said=(error.said[0], index))
+        self.errors[-1] = error._replace(message=message, last=index, said=(error.said[0], index))
         return True
 
     def _close(self) -> None:

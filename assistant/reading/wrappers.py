@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from gpuhelp.reading.evidence import PLAIN, Line, Wrapping
 
@@ -31,8 +31,7 @@ _US_DATE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|TRACE|SUCCESS)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrapper:
+class _Wrapper(NamedTuple):
     begins: str
     expression: str
 
@@ -153,7 +152,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 def _told(found: re.Match[str], known: Wrapping) -> Wrapping:
     new = {name: value for name, value in found.groupdict().items() if value and not getattr(known, name)}
-    return replace(known, **new) if new else known
+    return known._replace(**new) if new else known
 
 
 def _common_prefix(lines: list[str]) -> re.Pattern[str] | None:
@@ -185,7 +184,7 @@ def _join_hard_wraps(lines: list[Line]) -> list[Line]:
     joined: list[Line] = []
     for before, line in zip([None, *lines], lines, strict=False):
         if before is not None and _is_rest(before, line, width):
-            joined[-1] = replace(joined[-1], text=joined[-1].text + line.text)
+            joined[-1] = joined[-1]._replace(text=joined[-1].text + line.text)
         else:
             joined.append(line)
     return joined

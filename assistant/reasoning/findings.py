@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from gpuhelp.kb.entry import Entry
 from gpuhelp.kb.evaluation import Functions
@@ -20,8 +20,7 @@ _MOST_EVIDENCE = 20
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceLine:
+class EvidenceLine(NamedTuple):
     """One line that shows the finding, as it stands in its source; `line` counts from 1."""
 
     source: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from gpuhelp.kb.entry import Signature
@@ -80,8 +80,7 @@ def _richness(match: Match) -> tuple[object, ...]:
 
 def _joined(richer: Match, other: Match) -> Match:
     """Two patterns that hit the same line: one place, with what both captured."""
-    return replace(
-        richer,
+    return richer._replace(
         captured={**other.captured, **richer.captured},
         derived={**other.derived, **richer.derived},
         tells={**other.tells, **richer.tells},

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from gpuhelp.kb.entry import Cause
 from gpuhelp.kb.evaluation import Node, Unknown, evaluate, truth
@@ -29,8 +29,7 @@ _ORDER = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """One value a condition looked at: a fact with its source, or a value of the text."""
 
     name: str
@@ -38,8 +37,7 @@ class Used:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """One cause judged. `used` are the values its condition saw, `missing` the facts that would decide it."""
 
     cause: Cause

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -18,8 +18,7 @@ _PIECES = re.compile(r"\s+|\S+")
 _NARROWEST_TEXT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of text in one style; the names of styles are those of gpuhelp.rendering.paint.
 
     An `unbroken` stretch moves to the next line rather than being wrapped inside, if a line can hold it.
@@ -30,8 +29,7 @@ class Span:
     unbroken: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One paragraph. `indent` columns before the first line, `hang` more before the following ones.
 
     `whole` rows are never wrapped: commands and code are copied from the screen.
@@ -49,7 +47,7 @@ Line = tuple[Span, ...]
 def row(*parts: Span | str, indent: int = 0, hang: int = 0, whole: bool = False) -> Row:
     """A row of spans; a bare str is unstyled."""
     spans = tuple(part if isinstance(part, Span) else Span(part) for part in parts)
-    return Row(tuple(replace(span, text=printable(span.text)) for span in spans), indent, hang, whole)
+    return Row(tuple(span._replace(text=printable(span.text)) for span in spans), indent, hang, whole)
 
 
 BLANK = Row()

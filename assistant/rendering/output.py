@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from gpuhelp.diagnosis import Diagnosis
@@ -55,9 +54,9 @@ def write_rows(rows: Iterable[Row], color: str, terminal: Terminal, privacy: Pri
     from gpuhelp.rendering.layout import lay_out
     from gpuhelp.rendering.paint import paint
 
-    private = [replace(one, spans=tuple(_private(span, privacy) for span in one.spans)) for one in rows]
+    private = [one._replace(spans=tuple(_private(span, privacy) for span in one.spans)) for one in rows]
     terminal.stdout.write(paint(lay_out(private, terminal.width), color=terminal.wants_color(color)))
 
 
 def _private(span: Span, privacy: Privacy) -> Span:
-    return replace(span, text=privacy.text(span.text))
+    return span._replace(text=privacy.text(span.text))

@@ -199,7 +199,7 @@ def test_an_unknown_failure_shows_what_stands_in_the_text(
 def test_an_unknown_failure_without_exception_shows_the_line(
     diagnosed: Diagnosed, answer: Callable[..., str]
 ) -> None:
-    failure = replace(UNKNOWN, exception="", message="", user_frame="")
+    failure = UNKNOWN._replace(exception="", message="", user_frame="")
     text = answer(replace(diagnosed(), status=Status.UNKNOWN, findings=(), failure=failure))
     assert "exception:" not in text
     assert "in your code:" not in text
@@ -244,6 +244,6 @@ def test_standard_input_is_called_so_in_the_language(
     diagnosed: Diagnosed, answer: Callable[..., str], language: str, told: str
 ) -> None:
     finding = diagnosed().findings[0]
-    lines = tuple(replace(line, source="standard input") for line in finding.evidence)
+    lines = tuple(line._replace(source="standard input") for line in finding.evidence)
     diagnosis = replace(diagnosed(), findings=(replace(finding, evidence=lines),))
     assert told in answer(diagnosis, language)
