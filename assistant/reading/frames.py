@@ -21,7 +21,8 @@ _LIBRARY = re.compile(
     r"|(?:python[\d.]*|c?python-\d[\w.+-]*|PythonSoftwareFoundation[^\\/]*|pyenv-win[\\/]versions[\\/][^\\/]+"
     r"|conda\d*|envs[\\/][^\\/]+|\.?v?env)[\\/]lib[\\/]"
     r"|[\\/]s?bin[\\/][^\\/.]+$|\.exe[\\/]__main__\.py$|^/usr/lib/"
-    r"|huggingface[\\/]modules[\\/]|torchinductor_[^\\/]*[\\/]",
+    r"|huggingface[\\/]modules[\\/]|torchinductor_[^\\/]*[\\/]"
+    r"|[\\/]torch[\\/](?:_\w+|autograd|cuda|distributed|nn|optim|utils[\\/]data)(?:[\\/]|\.py$)",
     re.I,
 )
 

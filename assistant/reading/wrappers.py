@@ -87,6 +87,7 @@ _WRAPPERS = (
 _BEGINNINGS = frozenset("".join(wrapper.begins for wrapper in _WRAPPERS))
 _COMPOSE = re.compile(r"(?P<host>[A-Za-z][\w.-]{0,62}) +\| ?")
 _NUMBERED = re.compile(r" {0,4}(?P<rank>\d{1,4}): ")
+_QUOTED = re.compile(r" {0,3}(?:(?:> ?){1,3}|# ?)")
 
 
 def unwrap(text: str) -> tuple[Line, ...]:
@@ -156,9 +157,9 @@ def _told(found: re.Match[str], known: Wrapping) -> Wrapping:
 
 
 def _common_prefix(lines: list[str]) -> re.Pattern[str] | None:
-    """Prefixes that could be anything on one line count where most lines carry them: `ollama | `, `3: `."""
+    """Prefixes that could be anything on one line count where most carry them: `ollama | `, `3: `, ` > `."""
     sample = [line for line in lines[:400] if line.strip()]
-    for expression in (_COMPOSE, _NUMBERED):
+    for expression in (_COMPOSE, _NUMBERED, _QUOTED):
         hits = sum(1 for line in sample if expression.match(line))
         if hits >= 2 and hits * 10 >= len(sample) * 8:
             return expression

@@ -36,6 +36,10 @@ from gpuhelp.reading.frames import is_library
         r"C:\Program Files\WindowsApps\PythonSoftwareFoundation.Python.3.10_3.10.3056.0_x64\lib\runpy.py",
         r"C:\Users\me\AppData\Roaming\uv\python\cpython-3.11.5-windows-x86_64-none\Lib\runpy.py",
         r"C:\Users\me\.pyenv\pyenv-win\versions\3.10.5\lib\runpy.py",
+        # a framework run from its own source tree
+        "/home/me/src/pytorch/torch/cuda/__init__.py",
+        "/opt/pytorch/torch/nn/modules/linear.py",
+        "/opt/pytorch/torch/_tensor.py",
         # launchers
         "/usr/bin/torchrun",
         "/usr/local/bin/accelerate",
@@ -56,6 +60,7 @@ def test_installed_and_generated_code_is_a_library(file: str) -> None:
 @pytest.mark.parametrize(
     "file",
     [
+        "/work/quant/torch/quantization/observer.py",
         "/home/user/train.py",
         "train.py",
         "./scripts/train.py",
