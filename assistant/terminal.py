@@ -58,7 +58,7 @@ def _width(environ: Mapping[str, str]) -> int:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError, AttributeError):
         given = environ.get("COLUMNS", "")
-        columns = int(given) if given.isdecimal() else 80
+        columns = int(given) if given.isdecimal() and len(given) < 6 else 80
     return max(_NARROWEST, min(columns or 80, _WIDEST))
 
 

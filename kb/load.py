@@ -14,7 +14,7 @@ from typing import Any
 
 from gpuhelp.kb.entry import Entry, Record, Signature, entry_from, signature_from
 from gpuhelp.kb.files import FoundFile, SourceFile, content_key, find_files, fingerprint, read_files, settled
-from gpuhelp.kb.store import Store, pack, read_cached, unpack, write_cached
+from gpuhelp.kb.store import Store, pack, read_cached, read_regular, unpack, write_cached
 
 _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
 
@@ -55,7 +55,7 @@ class KnowledgeBase:
 
     @cached_property
     def questions(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-        """How people ask, by entry and language; titles included."""
+        """How people ask, by entry and language, titles included; under "about" the entry's own words."""
         return {
             entry_id: {language: tuple(asked) for language, asked in by_language.items()}
             for entry_id, by_language in self._store.read("questions").items()
@@ -115,8 +115,8 @@ _MOST_STATES = 16
 def _read_ledger(path: Path) -> dict[str, str]:
     """Which store belongs to which state of the files; empty if there is none, or it is broken."""
     try:
-        known = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        known = json.loads(read_regular(path) or b"")
+    except (ValueError, RecursionError):
         return {}
     return {str(state): str(key) for state, key in known.items()} if isinstance(known, dict) else {}
 
@@ -164,7 +164,9 @@ def _anchors(records: list[Record]) -> dict[str, Any]:
 
 
 def _asked(record: Record) -> dict[str, list[str]]:
-    return {
+    asked = {
         language: [record["title"][language], *record["questions"].get(language, [])]
         for language in record["title"]
     }
+    own = (record["summary"], *(cause["title"] for cause in record["causes"]))
+    return {**asked, "about": [text for texts in own for text in texts.values()]}

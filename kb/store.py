@@ -16,6 +16,9 @@ from typing import Any
 FORMAT = 5
 """Raised when a record's shape changes, so that older caches are not read."""
 
+_LARGEST_BYTES = 256 << 20
+"""The shipped knowledge takes a hundredth of it."""
+
 
 class BrokenStore(ValueError):
     """A cache file that cannot be used."""
@@ -73,9 +76,23 @@ def unpack(data: bytes) -> Store:
 
 def read_cached(path: Path) -> Store | None:
     """The store in that file, or None if it is absent, unreadable or broken."""
+    data = read_regular(path)
     try:
-        return unpack(path.read_bytes())
-    except (OSError, BrokenStore):
+        return None if data is None else unpack(data)
+    except BrokenStore:
+        return None
+
+
+def read_regular(path: Path) -> bytes | None:
+    """The bytes of a file of ours; None for one that cannot be: a pipe would never end, nor a giant."""
+    import stat
+
+    try:
+        state = path.stat()
+        if not stat.S_ISREG(state.st_mode) or state.st_size > _LARGEST_BYTES:
+            return None
+        return path.read_bytes()
+    except (OSError, ValueError):  # ValueError: a name that no file can have, from an altered ledger
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,10 +120,11 @@ def python_of(options: argparse.Namespace) -> str | None:
     """The path that --python names; None without it. Raises InputError where there is no such file."""
     if options.python is None:
         return None
-    path = Path(options.python).absolute()  # not resolved: the link is what makes a virtual environment
-    if not path.is_file():
-        raise InputError(words_of(options)("error.no_python", path=options.python))
-    return str(path)
+    with suppress(OSError):  # a working folder that was deleted
+        path = Path(options.python).absolute()  # not resolved: the link is what makes a virtual environment
+        if path.is_file():
+            return str(path)
+    raise InputError(words_of(options)("error.no_python", path=options.python))
 
 
 def _paths_in(evidence: Evidence) -> tuple[str, ...]:

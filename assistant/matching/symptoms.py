@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from gpuhelp.kb.entry import CAPTURED_NAMES, Guard, Pattern, Signature
 from gpuhelp.kb.evaluation import Unknown, evaluate, truth
 from gpuhelp.kb.regexes import squash
 from gpuhelp.matching.view import View, regex
+from gpuhelp.reading.evidence import PythonError
 
 _MOST_OCCURRENCES = 200
 """Of one pattern in one document; a flood of equal lines says nothing new."""
@@ -82,12 +84,24 @@ def _hits(pattern: Pattern, view: View) -> Iterator[_Hit]:
 
 
 def _exceptions(pattern: Pattern, view: View) -> Iterator[_Hit]:
-    for error in view.document.errors:
-        if not error.type or not _is_named(error.name, pattern.needle):
-            continue
-        found = regex(pattern.says).search(error.message) if pattern.says else None
+    for error in _named(pattern.needle, view):
+        found = _said(pattern.says, error.message) if pattern.says else None
         if found or not pattern.says:
             yield _Hit(*error.said, _groups(found) if found else {}, f"{error.type}: {error.message}")
+
+
+def _named(glob: str, view: View) -> Iterable[PythonError]:
+    """The errors whose name fits, in order."""
+    fitting = [errors for name, errors in view.errors_by_name.items() if _is_named(name, glob)]
+    if len(fitting) < 2:
+        return fitting[0] if fitting else ()
+    return sorted(chain.from_iterable(fitting), key=lambda error: (error.first, error.last))
+
+
+@lru_cache(maxsize=8)
+def _said(expression: str, message: str) -> Any:
+    """What the expression finds in a message. Kept, since a flood repeats one message."""
+    return regex(expression).search(message)
 
 
 def _is_named(name: str, glob: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from gpuhelp.kb.regexes import lower
-from gpuhelp.reading.evidence import Document
+from gpuhelp.reading.evidence import Document, PythonError
 
 _MASK = "\x01"
 """Stands for every masked character: keeps positions, matches nothing an entry looks for."""
@@ -48,6 +48,15 @@ class View:
     def _positions(self) -> list[int]:
         """For each squashed character, its place in the text."""
         return [found.start() for found in _NOT_SPACE.finditer(self.text)]
+
+    @cached_property
+    def errors_by_name(self) -> Mapping[str, tuple[PythonError, ...]]:
+        """The Python errors of each name, in order: a flood has many errors, but few names."""
+        named: dict[str, list[PythonError]] = {}
+        for error in self.document.errors:
+            if error.type:
+                named.setdefault(error.name, []).append(error)
+        return {name: tuple(errors) for name, errors in named.items()}
 
     def line_at(self, position: int) -> int:
         """The index of the line that holds this place of the text."""

@@ -12,6 +12,7 @@ from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.judge import Judgement
 from gpuhelp.reasoning.scope import Scope
+from gpuhelp.rendering.layout import escape_unprintable
 from gpuhelp.rendering.reasons import reasons_of, was_asked
 from gpuhelp.words import Words
 
@@ -62,10 +63,13 @@ def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Da
 
 
 def to_json(data: Data) -> str:
-    """The JSON text, one object, keys in the contract's order."""
+    """The JSON text, one object, keys in the contract's order.
+
+    Characters that could steer a terminal stand in it as escapes: a person may look at it with `cat`.
+    """
     import json
 
-    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    return escape_unprintable(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _finding(finding: Finding, words: Words) -> Data:

@@ -58,6 +58,16 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("", text.replace("\t", "    "))
 
 
+def escape_unprintable(text: str) -> str:
+    """The text with such characters spelled as JSON spells them; for a text that is JSON already."""
+    return _UNPRINTABLE.sub(_json_escape, text)
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+
+
 def width_of(text: str) -> int:
     """Columns the text takes on a terminal; Korean syllables take two."""
     if text.isascii():

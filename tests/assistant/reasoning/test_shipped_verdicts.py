@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,26 @@ def test_a_fact_taken_away_decides_nothing(entry: str, knowledge: KnowledgeBase)
             less = Facts({other: fact for other, fact in facts.items() if other != name})
             for cause, judgement in judged(finding, less, knowledge).items():
                 was, now = before[cause], judgement.verdict
-                undecided = was not in (Verdict.CONFIRMED, Verdict.RULED_OUT)
-                if (now is Verdict.CONFIRMED and undecided) or (now is Verdict.RULED_OUT and was is not now):
+                if now in (Verdict.CONFIRMED, Verdict.RULED_OUT) and now is not was:
                     surer.append(f"without {name}, {cause} turns from {was.value} to {now.value}")
     assert surer == []
+
+
+@pytest.mark.parametrize("entry", IDS)
+def test_no_cause_is_confirmed_because_facts_are_missing(entry: str, knowledge: KnowledgeBase) -> None:
+    wrong = []
+    for finding in findings(knowledge.entry(entry), knowledge):
+        facts = finding.scope.facts
+        confirmed = {item.cause.id for item in finding.judgements if item.verdict is Verdict.CONFIRMED}
+        for kept in (*combinations(facts, max(len(facts) - 2, 0)), *combinations(facts, 1), ()):
+            less = Facts({name: facts[name] for name in kept})
+            now = judged(finding, less, knowledge).items()
+            wrong += [
+                f"{cause}, with {kept} only"
+                for cause, judgement in now
+                if judgement.verdict is Verdict.CONFIRMED and cause not in confirmed
+            ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("entry", IDS)
