@@ -31,7 +31,15 @@ def entrypoint() -> None:
     for stream in (terminal.stdout, terminal.stderr):
         with suppress(OSError):
             stream.flush()
+    _end_children()
     os._exit(status)
+
+
+def _end_children() -> None:
+    """A look still under way when the person leaves would outlive us where a driver hangs."""
+    children = sys.modules.get("gpuhelp.probes.children")
+    if children is not None:
+        children.stop_all()
 
 
 def main(argv: Sequence[str], terminal: Terminal) -> int:

@@ -18,22 +18,28 @@ def report_defect(error: BaseException, argv: Sequence[str]) -> str:
     from platformdirs import user_log_dir
 
     text = _report(error, argv)
-    for folder in (Path(user_log_dir("gpuhelp", appauthor=False)), Path(_temporary_folder())):
-        path = folder / f"defect-{os.getpid()}.txt"
+    for folder in (Path(user_log_dir("gpuhelp", appauthor=False)), None):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+            return _write(text, folder)
         except OSError:
             continue
-        return str(path)
     sys.stderr.write(text)
     return "standard error"
 
 
-def _temporary_folder() -> str:
+def _write(text: str, folder: Path | None) -> str:
+    """The new file's path; None is the temporary folder.
+
+    The name cannot be foreseen: in a folder that all may write to, a link could stand there already.
+    """
     import tempfile
 
-    return tempfile.gettempdir()
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    handle, path = tempfile.mkstemp(dir=folder, prefix=f"defect-{os.getpid()}-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    return path
 
 
 def _report(error: BaseException, argv: Sequence[str]) -> str:

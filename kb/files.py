@@ -2,7 +2,7 @@
 
 Runs at every start, over hundreds of files: os.path and os.scandir cost a tenth of pathlib.
 """
-# ruff: noqa: PTH100, PTH116, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH112, PTH113, PTH116, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _COMPILER = ("build.py", "compile.py", "expressions.py", "load.py", "regexes.py"
 """The code that decides what a store holds: when it changes, stores made before are not read."""
 _SETTLED_S = 2.0
 """A file touched a moment ago may change again within the same tick of the file system's clock."""
+
+_MOST_BYTES = 16 << 20
+"""The text of the longest file that gpuhelp.kb.yaml_source takes is shorter in every script."""
 
 
 class FoundFile(NamedTuple):
@@ -53,7 +56,7 @@ def find_files(extra: Iterable[Path] = ()) -> tuple[FoundFile, ...]:
         found += [_file(os.path.relpath(path, SHIPPED).replace(os.sep, "/"), path) for path in paths]
     seen = {file.path for file in found}
     for root in extra:
-        if not root.is_dir():
+        if not os.path.isdir(root):
             raise KnowledgeError((Problem(str(root), 0, 0, "", "no such folder of entries", "see --kb"),))
         for path in _yaml_below(str(root)):
             if os.path.abspath(path) not in seen:  # a folder given twice counts once
@@ -80,8 +83,7 @@ def read_files(files: Iterable[FoundFile]) -> tuple[SourceFile, ...]:
     for file in files:
         shown = file.name if file.shipped else file.path
         try:
-            with open(file.path, "rb") as stream:
-                read.append(SourceFile(file.name, shown, stream.read(), file.shipped))
+            read.append(SourceFile(file.name, shown, _content(file.path), file.shipped))
         except OSError as error:
             reason = error.strerror or str(error)
             hint = "let this user read it, or move it out of the folder"
@@ -89,6 +91,15 @@ def read_files(files: Iterable[FoundFile]) -> tuple[SourceFile, ...]:
     if problems:
         raise KnowledgeError(tuple(problems))
     return tuple(read)
+
+
+def _content(path: str) -> bytes:
+    """The bytes of a file, at most a little more than any entry may have. Raises OSError, also for a pipe."""
+    if not os.path.isfile(path):
+        os.stat(path)  # raises what is wrong with the name
+        raise OSError(None, "not a file")
+    with open(path, "rb") as stream:
+        return stream.read(_MOST_BYTES)
 
 
 def content_key(files: Iterable[SourceFile]) -> str:

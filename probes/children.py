@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import IO, TYPE_CHECKING, Any
@@ -102,6 +102,7 @@ class Children:
             return ChildResult(ChildStatus.NOT_STARTED, "", "", time.monotonic() - started, error=why)
         with self._lock:
             self._running.add(process)
+        _everywhere.add(process)
         try:
             return _attend(process, input, started, min(started + timeout_s, self._deadline))
         finally:
@@ -109,14 +110,28 @@ class Children:
                 _kill_group(process)
             with self._lock:
                 self._running.discard(process)
+            _everywhere.discard(process)
 
     def stop(self) -> None:
         """Kill every child of this launcher that still runs. For the one who gives up waiting."""
         with self._lock:
             running = tuple(self._running)
-        for process in running:
-            if process.poll() is None:
-                _kill_group(process)
+        _end(running)
+
+
+_everywhere: set[Popen[bytes]] = set()
+"""The running children of all launchers."""
+
+
+def stop_all() -> None:
+    """Kill every child there is. For a program that leaves without waiting for its threads."""
+    _end(_everywhere.copy())
+
+
+def _end(running: Iterable[Popen[bytes]]) -> None:
+    for process in running:
+        if process.poll() is None:
+            _kill_group(process)
 
 
 class _Collector:

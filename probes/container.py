@@ -59,7 +59,7 @@ def container_kind(machine: Machine) -> str | None:
         if machine.environ.get(variable):
             return kind
     for path, kind in _FILE_MARKS:
-        if machine.path(path).exists():
+        if machine.exists(path):
             return kind
     named = (machine.read("/run/systemd/container") or machine.environ.get("container", "")).strip()
     if named.split("-")[0] in _KINDS:  # lxc-libvirt is lxc

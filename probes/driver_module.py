@@ -24,7 +24,7 @@ def driver_module(machine: Machine) -> Mapping[str, FactValue]:
         return parse_version_file(text)
     if machine.platform != "linux" or machine.read("/proc/version") is None:
         raise ProbeUnavailable("there is no /proc on this system")
-    if is_wsl(machine) or machine.path("/etc/nv_tegra_release").exists():
+    if is_wsl(machine) or machine.exists("/etc/nv_tegra_release"):
         raise ProbeUnavailable("the driver of this system has no module in /proc")
     return {"driver.kernel_module_version": None}
 

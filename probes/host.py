@@ -113,7 +113,7 @@ def gpu_device_paths(machine: Machine) -> list[str]:
         for pattern in NUMBERED_DEVICES
         for path in sorted(folder.glob(pattern))
     ]
-    found += [path for path in (*NEEDED_DEVICES, WSL_DEVICE) if machine.path(path).exists()]
+    found += [path for path in (*NEEDED_DEVICES, WSL_DEVICE) if machine.exists(path)]
     return sorted(
         found, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]
     )
@@ -159,8 +159,8 @@ def parse_groups(text: str) -> dict[str, str]:
 
 
 def _device_node(machine: Machine, path: str) -> dict[str, FactValue]:
-    here = machine.path(path)
-    return {"path": path, "present": here.exists(), "readable": os.access(here, os.R_OK | os.W_OK)}
+    readable = os.access(machine.path(path), os.R_OK | os.W_OK)
+    return {"path": path, "present": machine.exists(path), "readable": readable}
 
 
 def _release() -> str:

@@ -31,13 +31,20 @@ def find_python(traceback_paths: Iterable[str], environ: Mapping[str, str], root
 
     That of the traceback's own paths if it is on this machine, else the active environment's, else the first
     on PATH; gpuhelp's own only where the person activated it or has PyTorch in it. Paths are as programs of
-    the machine spell them, without `root`.
+    the machine spell them, without `root`. A log is anybody's text: a program that it names is started only
+    if it belongs to this user or to root.
     """
     machine = Machine(environ=environ, root=root)
     for path, how in _candidates(traceback_paths, machine):
-        if machine.path(path).is_file() and (how != "PATH" or not _is_ours_alone(path, machine)):
+        if machine.is_file(path) and _may_be_asked(path, how, machine):
             return FoundPython(path, how)
     return None
+
+
+def _may_be_asked(path: str, how: str, machine: Machine) -> bool:
+    if how == "traceback":
+        return machine.is_own(path)
+    return how != "PATH" or not _is_ours_alone(path, machine)
 
 
 def _candidates(traceback_paths: Iterable[str], machine: Machine) -> Iterator[tuple[str, str]]:
@@ -85,7 +92,7 @@ def interpreter_python(machine: Machine) -> Mapping[str, FactValue]:
     """Path, environment, version and manager of the interpreter of the job."""
     if machine.python is None:
         raise ProbeUnavailable("no Python interpreter was found")
-    if not machine.path(machine.python).is_file():
+    if not machine.is_file(machine.python):
         raise ProbeUnavailable(f"there is no interpreter at {machine.python}")
     prefix = prefix_of(machine, machine.python)
     version = version_of(machine, machine.python)
@@ -112,7 +119,7 @@ def _is_ours_alone(python: str, machine: Machine) -> bool:
 def _pythons_of_path_folder(folder: str, machine: Machine) -> tuple[str, ...]:
     """Interpreters in a folder of PATH; instead of pyenv's scripts the interpreter that they choose."""
     root, _, last = folder.rstrip("/").rpartition("/")
-    if last != "shims" or not machine.path(f"{root}/versions").is_dir():
+    if last != "shims" or not machine.is_dir(f"{root}/versions"):
         return tuple(_join(folder, name) for name in ("python3", "python", "python.exe"))
     chosen = machine.environ.get("PYENV_VERSION") or machine.read(f"{root}/version") or ""
     version = re.split(r"[:\s]", chosen.strip())[0]

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 
 from gpuhelp.probes.children import Children
 
+ROOT_USER = 0
 MAX_FILE_BYTES = 1 << 20  # the files probes read are small; a larger one is not what it claims to be
 
 
@@ -46,8 +47,35 @@ class Machine:
         root = self.root.resolve()
         return Path("/") / path.relative_to(root) if path.is_relative_to(root) else path
 
+    def is_file(self, absolute: str | os.PathLike[str]) -> bool:
+        """Whether a file is there, as far as one may see. Path.is_file raises where one may not look."""
+        return os.path.isfile(self.path(absolute))  # noqa: PTH113
+
+    def is_dir(self, absolute: str | os.PathLike[str]) -> bool:
+        """The same for a folder."""
+        return os.path.isdir(self.path(absolute))  # noqa: PTH112
+
+    def exists(self, absolute: str | os.PathLike[str]) -> bool:
+        """The same for anything."""
+        return os.path.exists(self.path(absolute))  # noqa: PTH110
+
+    def is_own(self, absolute: str | os.PathLike[str]) -> bool:
+        """Whether a file belongs to this user or to root; always so on Windows."""
+        if not hasattr(os, "geteuid"):
+            return True
+        try:
+            return self.path(absolute).stat().st_uid in (ROOT_USER, os.geteuid())
+        except OSError:
+            return False
+
+    def resolved(self, absolute: str | os.PathLike[str]) -> Path:
+        """The path without links, below the root; a loop of links ends where it begins."""
+        return Path(os.path.realpath(self.path(absolute)))
+
     def read(self, absolute: str | os.PathLike[str]) -> str | None:
-        """The text of a small file, or None if it is not there or may not be read."""
+        """The text of a small file, or None if it is not there or may not be read. A pipe would never end."""
+        if not self.is_file(absolute):
+            return None
         try:
             with self.path(absolute).open("rb") as file:
                 return file.read(MAX_FILE_BYTES).decode("utf-8", "replace")

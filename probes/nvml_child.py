@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process
 SWITCHES = (False, True)  # NVML_FEATURE_*, NVML_DEVICE_MIG_*
 NOT_ANSWERED: Any = object()
 MILLIWATTS_PER_WATT = 1000
+LONGEST_S = 60  # ends this process should the one that started it be gone
 LINUX_MAX_PID = 1 << 22  # PID_MAX_LIMIT, include/linux/threads.h
 
 Record = dict[str, Any]
@@ -28,6 +30,8 @@ Reader = Callable[[Any, Any], Record]
 
 def main(pynvml_directory: str) -> int:
     """Exit status 0 when NVML started, 1 when it did not; the first line says which."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(LONGEST_S)
     sys.path.append(pynvml_directory)
     nvml = importlib.import_module("pynvml")
     try:

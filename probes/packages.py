@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -92,7 +93,8 @@ def package_folders(machine: Machine) -> tuple[Path, ...]:
     if config.get("include-system-site-packages") == "true" and "home" in config:
         base = config["home"].rpartition("/")[0] or "/usr"
         folders += _prefix_folders(machine, base, minor)
-    return tuple(dict.fromkeys(folder for folder in folders if folder.is_dir()))
+    # Path.is_dir raises where this user may not look
+    return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))  # noqa: PTH112
 
 
 def _search_path(machine: Machine) -> list[Path]:

@@ -19,15 +19,15 @@ def prefix_of(machine: Machine, python: str) -> str:
         folder = python.rpartition("\\")[0]
         return folder.rpartition("\\")[0] if folder.lower().endswith("\\scripts") else folder
     prefix = PurePosixPath(python).parent.parent
-    if any(machine.path(prefix / mark).exists() for mark in ("pyvenv.cfg", "conda-meta")):
+    if any(machine.exists(prefix / mark) for mark in ("pyvenv.cfg", "conda-meta")):
         return str(prefix)
-    target = machine.path(python).resolve()
+    target = machine.resolved(python)
     return str(machine.unrooted(target).parent.parent)
 
 
 def manager_of(machine: Machine, prefix: str) -> str:
     """conda, uv, poetry or pip, by the marks each leaves in an environment; pip where there is none."""
-    if machine.path(f"{prefix}/conda-meta").is_dir():
+    if machine.is_dir(f"{prefix}/conda-meta"):
         return "conda"
     config = machine.read(f"{prefix}/pyvenv.cfg")
     if config is None:
@@ -52,7 +52,7 @@ def minor_version_of(machine: Machine, python: str) -> str:
     """Its version as folders spell it, e.g. 3.11, without running it if possible; "" if it cannot be told."""
     told = _told_version(machine, python)
     if told is None:
-        name = re.fullmatch(r"python(\d+\.\d+)t?", machine.path(python).resolve().name)
+        name = re.fullmatch(r"python(\d+\.\d+)t?", machine.resolved(python).name)
         told = name[1] if name else _asked_version(machine, python)
     return ".".join((told or "").split(".")[:2])
 
@@ -84,4 +84,4 @@ def _is_poetry(machine: Machine, prefix: str) -> bool:
     parts = PurePosixPath(prefix.replace("\\", "/"))
     if parts.parent.name == "virtualenvs" and "pypoetry" in str(parts.parent).lower():
         return _POETRY_FOLDER.match(parts.name) is not None
-    return parts.name == ".venv" and machine.path(parts.parent / "poetry.lock").is_file()
+    return parts.name == ".venv" and machine.is_file(parts.parent / "poetry.lock")

@@ -22,22 +22,33 @@ SHORTEST_NAME = 3  # two letters are a word more often than a name
 LOCAL_HOSTS = frozenset({"localhost", "localhost.localdomain"})
 
 # The texts are hostile: each repetition that can start at many places is bounded, so that time stays linear.
-_SECRETS = (
-    re.compile(r"\b(?:hf|gh[opsu])_[A-Za-z0-9]{16,}"),
-    re.compile(r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
-    re.compile(r"\b(?:glpat|xox[abprs]|pypi-AgE)[A-Za-z0-9_-]{16,}"),
-    # OpenAI, Anthropic, Stripe: without a digit it is a name
-    re.compile(r"\b[prs]k[-_](?=[\w-]{0,40}\d)[A-Za-z0-9_-]{16,}"),
-    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(r"\beyJ[A-Za-z0-9_-]{8,256}\.[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]*"),
+_BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=[0-9;\[]m)|(?<=%[0-9A-Fa-f]{2}))"
+"""No letter or digit stands before a token, unless it ends a colour sequence or a `%3D` of a URL."""
+_SECRETS = tuple(
+    re.compile(_BEGIN + token)
+    for token in (
+        r"(?:hf|gh[opsu]|npm|gsk|r8)_[A-Za-z0-9]{16,}",
+        r"github_pat_[A-Za-z0-9_]{20,}",
+        r"(?:glpat|xox[abprs]|pypi-AgE|nvapi|AIza)[A-Za-z0-9_-]{16,}",
+        r"(?:ya29|SG)\.[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]{1,256})?",
+        # OpenAI, Anthropic, Stripe: without a digit it is a name
+        r"[prs]k[-_](?=[\w-]{0,40}\d)[A-Za-z0-9_-]{16,}",
+        r"(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        r"eyJ[A-Za-z0-9_-]{8,256}\.[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]*",
+    )
 )
-_SET_TO = r"[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?"
+_SET_TO = r"\\?[\"']?[ \t]{0,8}[=:][ \t]{0,8}\\?[\"']?"
+_NAMED = r"(?:api|access|account|private)[_-]?key|secret|passwd|password|passphrase|credential"
 _NAMED_SECRETS = (
-    re.compile(
-        rf"(?i)((?:api[_-]?key|access[_-]?key|secret|passwd|password|credential){_SET_TO})[^\s\"',;&]{{4,}}"
-    ),
+    # first, since the name `Authorization: token` would take the word Bearer for the value
+    re.compile(rf"(?i)(authorization{_SET_TO}(?:bearer|basic|token)[ \t]{{1,8}})[^\s\"',;&]{{8,}}"),
+    re.compile(r"(?i)(\bbearer[ \t]{1,8})(?=[^\s]{0,80}\d)[A-Za-z0-9._~+/=-]{16,}"),
+    re.compile(rf"(?i)((?:{_NAMED}){_SET_TO})[^\s\"',;&\\]{{4,}}"),
     # not a count of tokens, not a special token such as <pad>
-    re.compile(rf"(?i)(token{_SET_TO})(?!\d+\b|[<\[])[^\s\"',;&]{{4,}}"),
+    re.compile(rf"(?i)(token{_SET_TO})(?!\d+\b|[<\[])[^\s\"',;&\\]{{4,}}"),
+    re.compile(
+        rf"(?i)(--[a-z-]{{0,20}}(?:{_NAMED}|token)[ \t]{{1,8}})(?=\S{{0,80}}\d)(?!\d+\b)[^\s\"',;&]{{8,}}"
+    ),
 )
 _URL_USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,256}@")
 _HOME = re.compile(r"(?i)((?:/home|/Users|/scratch|[a-z]:[\\/]+Users)[\\/]+)([^\\/\s:;,\"']+)")

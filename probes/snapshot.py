@@ -159,7 +159,7 @@ def _redacted(name: str, value: FactValue, who: Identity) -> FactValue:
     if name == "env.MASTER_ADDR" and isinstance(value, str):
         return value if value in LOCAL_HOSTS or value.startswith("127.") else HOST
     if name == "scheduler.job_id" and isinstance(value, str):
-        return value.split(".")[0]  # PBS appends the name of its server
+        value = value.split(".")[0]  # PBS appends the name of its server
     if name == "gpus" and isinstance(value, list):
         value = [_without_users(gpu) for gpu in value]
     return redact_value(value, who)

@@ -23,7 +23,7 @@ DEFAULT_HOME = "/usr/local/cuda"
 )
 def toolkit(machine: Machine) -> Mapping[str, FactValue]:
     """Version of nvcc (e.g. 12.4) and folder of its toolkit, found as PyTorch finds it; null: none."""
-    nvcc = next((path for path in nvcc_candidates(machine) if machine.path(path).is_file()), None)
+    nvcc = next((path for path in nvcc_candidates(machine) if machine.is_file(path)), None)
     home = cuda_home(machine, nvcc)
     facts: dict[str, FactValue] = {"toolkit.cuda_home": home}
     if nvcc is None:
@@ -62,8 +62,8 @@ def nvcc_candidates(machine: Machine) -> Iterator[str]:
 def cuda_home(machine: Machine, nvcc: str | None) -> str | None:
     """The toolkit's folder: CUDA_HOME or CUDA_PATH if it exists, else nvcc's, else the usual one."""
     for home in (machine.environ.get("CUDA_HOME"), machine.environ.get("CUDA_PATH")):
-        if home and machine.path(home).is_dir():
+        if home and machine.is_dir(home):
             return home
     if nvcc is not None:
         return nvcc.rpartition("/")[0].rpartition("/")[0] or "/"
-    return DEFAULT_HOME if machine.path(DEFAULT_HOME).is_dir() else None
+    return DEFAULT_HOME if machine.is_dir(DEFAULT_HOME) else None

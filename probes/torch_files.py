@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,7 +34,8 @@ def torch_files(machine: Machine) -> Mapping[str, FactValue]:
     if not folders:
         raise ProbeUnavailable("no package folder of the job's interpreter was found")
     metadata_version = installed_versions(folders).get("torch")
-    package = next((folder / "torch" for folder in folders if (folder / "torch/version.py").is_file()), None)
+    packages = (folder / "torch" for folder in folders)
+    package = next((each for each in packages if os.path.isfile(each / "version.py")), None)  # noqa: PTH113
     if package is None:  # without files, but with metadata: an editable install, whose files are elsewhere
         return {"torch.installed": metadata_version is not None, "torch.version": metadata_version}
     told = build_facts(_text(package / "version.py"), _text(package / CMAKE_FILE))

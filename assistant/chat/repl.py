@@ -34,6 +34,7 @@ _LARGE_PASTE_GAP_S = 0.2
 _MENU_LINES = 6
 _LONGEST_REMEMBERED = 10_000
 """Characters. A longer paste is a log, not something to type again; it stays in memory only."""
+_LARGEST_HISTORY_BYTES = 64 << 20
 _PSEUDO_KEYS = (Keys.CPRResponse, Keys.Ignore)
 
 
@@ -220,6 +221,8 @@ def _history() -> History:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        size_bytes = path.stat().st_size
     except OSError:
         return InMemoryHistory()
-    return _PrivateHistory(str(path))
+    usable = path.is_file() and size_bytes <= _LARGEST_HISTORY_BYTES  # reading a pipe would never end
+    return _PrivateHistory(str(path)) if usable else InMemoryHistory()

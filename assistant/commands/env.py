@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gpuhelp.commands.common import given_facts, look_of
 from gpuhelp.errors import ExitCode
+from gpuhelp.rendering.documents import to_json
 from gpuhelp.rendering.layout import BLANK, Row, Span, row
 from gpuhelp.rendering.output import write_rows
 from gpuhelp.rendering.privacy import Privacy
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     observation = replace(observation, facts=observation.facts.merged(given))
     snapshot = to_snapshot(observation, datetime.now(timezone.utc).isoformat(timespec="seconds"))
     if options.format == "json":
-        terminal.stdout.write(json.dumps(snapshot, ensure_ascii=False, indent=2) + "\n")
+        terminal.stdout.write(to_json(snapshot))
     else:
         privacy = Privacy(terminal.environ, share=True)
         write_rows(_rows(snapshot["facts"], observation.reports, words), options.color, terminal, privacy)

@@ -28,8 +28,11 @@ _ENOUGH_WORDS = 2.5
 _TYPO_AGREEMENT = 84.0
 _LONGEST_QUESTION = 1500
 _MOST_LINES = 8
+_LONGEST_TITLE = 30
 _HANGUL = re.compile(r"[가-힣]")
-_OUTPUT_MARKS = re.compile(r"[\[\]{}<>=|/\\#$%]|: |\d\d:\d\d|\b0x")
+_OUTPUT_MARKS = re.compile(
+    r"[\[\]{}<>=|/\\#$%()_*]|: |:$|\d\d:\d\d|\b0x|\w(?:Error|Exception)\b|\d\.\d{3}|\.\.\."
+)
 
 
 def _set(text: str) -> frozenset[str]:
@@ -87,8 +90,14 @@ def _is_personal(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """True for a plain statement: several words in lower case, and no mark of a program's output."""
-    return len(text.split()) >= 4 and text == text.lower() and not _OUTPUT_MARKS.search(text)
+    """True for a title or plain statement: one line of words in lower case, acronyms aside, as people type.
+
+    Programs begin their lines with a capital letter, and print marks that people do not.
+    """
+    said = [word for word in text.split() if not word.isnumeric()]
+    if not 2 <= len(said) <= _LONGEST_TITLE or "\n" in text.strip() or _OUTPUT_MARKS.search(text):
+        return False
+    return not any(word[:1].isupper() and word[1:2].islower() for word in said)
 
 
 def route(text: str, questions: Questions) -> tuple[Route, ...]:

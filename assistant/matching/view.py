@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
@@ -15,6 +16,7 @@ from gpuhelp.reading.evidence import Document, PythonError
 _MASK = "\x01"
 """Stands for every masked character: keeps positions, matches nothing an entry looks for."""
 _NOT_SPACE = re.compile(r"\S")
+_NOT_BREAK = re.compile(r"[^\n]")
 _MOST_STRETCH = 400
 """How many more characters than the literal itself a squashed hit may span (indentation and line breaks)."""
 
@@ -45,9 +47,9 @@ class View:
         return "".join(self.text.split())
 
     @cached_property
-    def _positions(self) -> list[int]:
-        """For each squashed character, its place in the text."""
-        return [found.start() for found in _NOT_SPACE.finditer(self.text)]
+    def _positions(self) -> array[int]:
+        """For each squashed character, its place in the text: an array, since logs have millions."""
+        return array("q", (found.start() for found in _NOT_SPACE.finditer(self.text)))
 
     @cached_property
     def errors_by_name(self) -> Mapping[str, tuple[PythonError, ...]]:
@@ -87,15 +89,15 @@ class View:
 
     def _mask(self, advice: Iterable[Row]) -> None:
         """Hide what libraries print as advice. It lists what may be wrong, so it shows nothing."""
-        spans = [span for row in advice for span in self._spans_of(row)]
+        spans = sorted(span for row in advice for span in self._spans_of(row))
         if not spans:
             return
-        text = list(self.text)
+        parts: list[str] = []
+        done = 0
         for start, end in spans:
-            for position in range(start, end):
-                if text[position] != "\n":
-                    text[position] = _MASK
-        self.text = "".join(text)
+            parts += [self.text[done:start], _NOT_BREAK.sub(_MASK, self.text[max(done, start) : end])]
+            done = max(done, end)
+        self.text = "".join([*parts, self.text[done:]])
         for name in ("squashed", "_squashed_with_case", "_positions"):
             self.__dict__.pop(name, None)
 
@@ -113,4 +115,6 @@ def regex(expression: str) -> Any:
     """The compiled RE2 expression, linear in time on any text. Kept here since re2's own cache is slow."""
     import re2
 
-    return re2.compile(expression)
+    options = re2.Options()
+    options.log_errors = False  # a hostile pattern or text must not make the library write on standard error
+    return re2.compile(expression, options)

@@ -17,6 +17,8 @@ from gpuhelp.rendering.reasons import reasons_of, was_asked
 from gpuhelp.words import Words
 
 SCHEMA_VERSION = 1
+_LONGEST_TEXT = 20_000
+"""Characters of one line or value."""
 Data = dict[str, Any]
 
 
@@ -44,11 +46,11 @@ def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Da
         failure = diagnosis.failure
         data["failure"] = {
             "exception": failure.exception,
-            "message": failure.message,
+            "message": _bounded(failure.message),
             "user_frame": failure.user_frame,
             "source": failure.source,
             "line": failure.line,
-            "text": failure.text,
+            "text": _bounded(failure.text),
         }
     if diagnosis.nearest:
         data["nearest"] = [
@@ -72,6 +74,11 @@ def to_json(data: Data) -> str:
     return escape_unprintable(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
 
 
+def _bounded(text: str) -> str:
+    """The text, cut where no person would read on: a line of a log may have any length."""
+    return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
+
+
 def _finding(finding: Finding, words: Words) -> Data:
     language = words.language
     data: Data = {
@@ -81,7 +88,7 @@ def _finding(finding: Finding, words: Words) -> Data:
         "title": finding.entry.title.of(language),
         "confidence": finding.confidence,
         "evidence": [_without_empty(evidence) for evidence in map(_evidence, finding.evidence)],
-        "captured": dict(sorted(finding.captured.items())),
+        "captured": {name: _bounded(value) for name, value in sorted(finding.captured.items())},
         "causes": [_cause(judgement, finding.scope, words) for judgement in finding.judgements],
         "references": [reference.url for reference in finding.entry.references],
         "summary": finding.entry.summary.of(language).strip(),
@@ -93,7 +100,7 @@ def _finding(finding: Finding, words: Words) -> Data:
 def _evidence(line: Any) -> Data:
     rank = int(line.rank) if line.rank.isdecimal() else None
     time = line.time or None
-    return {"source": line.source, "line": line.line, "rank": rank, "time": time, "text": line.text}
+    return {"source": line.source, "line": line.line, "rank": rank, "time": time, "text": _bounded(line.text)}
 
 
 def _without_empty(data: Mapping[str, Any]) -> Data:

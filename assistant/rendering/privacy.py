@@ -7,11 +7,13 @@ from typing import Any
 
 _PREFIXES = (
     "hf_", "hf-", "sk-", "sk_", "rk_", "rk-", "pk_", "pk-", "ghp_", "ghp-", "gho_", "gho-", "ghs_", "ghs-",
-    "ghu_", "ghu-", "glpat", "xox", "pypi-", "pypi_", "github_pat", "AKIA", "ASIA", "eyJ", "@",
+    "ghu_", "ghu-", "glpat", "xox", "pypi-", "pypi_", "github_pat", "npm_", "gsk_", "r8_", "nvapi",
+    "AIza", "ya29.", "SG.", "AKIA", "ASIA", "eyJ", "@",
 )  # fmt: skip
 _NAMES = (
     "token", "secret", "passw", "api_key", "api-key", "apikey", "access_key", "access-key", "accesskey",
-    "credential",
+    "account_key", "account-key", "accountkey", "private_key", "private-key", "privatekey", "passphrase",
+    "credential", "authorization",
 )  # fmt: skip
 """A text without any of these holds no secret that gpuhelp.probes.redaction would know; most texts hold none.
 A name gives a secret away only where a value stands beside it."""
@@ -55,4 +57,6 @@ def without_secrets(text: str) -> str:
 def _may_hold_secret(text: str) -> bool:
     if any(prefix in text for prefix in _PREFIXES):
         return True
-    return ("=" in text or ":" in text) and any(name in text.lower() for name in _NAMES)
+    lowered = text.lower()
+    named = "=" in text or ":" in text or "--" in text
+    return "bearer" in lowered or (named and any(name in lowered for name in _NAMES))

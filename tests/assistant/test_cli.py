@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 from collections.abc import Callable
 from io import BytesIO, StringIO
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from gpuhelp.cli import main
+from gpuhelp.defect import report_defect
 from gpuhelp.terminal import Terminal, language_of
 
 RunCommand = Callable[..., Any]
@@ -336,3 +338,31 @@ def test_the_wanted_width_is_kept(gpuhelp: RunCommand) -> None:
     narrow, wide = (gpuhelp(OOM, "--no-probes", width=width).out for width in (50, 120))
     assert len(narrow.splitlines()) > len(wide.splitlines())
     assert narrow.split()[:40] == wide.split()[:40]
+
+
+def test_the_width_is_no_number_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """int() refuses more than 4300 digits."""
+    monkeypatch.setenv("COLUMNS", "9" * 5000)
+    assert Terminal.here().width >= 40
+
+
+@pytest.mark.parametrize("argv", [["a" * 300], ["--kb", "a" * 300, "-"], ["--python", "a" * 300, "-"]])
+def test_a_name_that_is_too_long_is_no_defect(gpuhelp: RunCommand, argv: list[str]) -> None:
+    ran = gpuhelp(*argv, stdin=b"x")
+    assert ran.status == 2
+    assert ran.err.count("\n") == 1
+
+
+def test_a_report_in_a_folder_of_all_follows_no_link(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whoever may write there could have foreseen the name and put a link in its place."""
+    target = tmp_path / "precious"
+    target.write_text("mine")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / f"defect-{os.getpid()}.txt").symlink_to(target)
+    monkeypatch.setenv("XDG_STATE_HOME", str(target))
+    monkeypatch.setattr("tempfile.tempdir", str(shared))
+    path = Path(report_defect(ValueError("x \ud800"), []))
+    assert path.parent == shared
+    assert "ValueError" in path.read_text("utf-8")
+    assert target.read_text() == "mine"

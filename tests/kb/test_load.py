@@ -341,3 +341,24 @@ def test_a_store_made_by_other_code_is_not_read(root: Path, cache: Path) -> None
         file.write("# another version\n")
     kb_load.load(cache_dir=cache)
     assert len(list(cache.glob("kb-*.jsonl"))) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_what_is_no_file_is_named_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.yaml")
+    (tmp_path / "b.yaml").symlink_to("/dev/zero")
+    with pytest.raises(KnowledgeError) as caught:
+        load([tmp_path], use_cache=False)
+    assert [problem.message for problem in caught.value.problems] == ["cannot be read: not a file"] * 2
+
+
+def test_a_file_without_end_is_read_only_so_far(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(b"")
+    os.truncate(tmp_path / "a.yaml", 1 << 40)
+    with pytest.raises(KnowledgeError, match="longer than"):
+        load([tmp_path], use_cache=False)
+
+
+def test_a_folder_whose_name_is_too_long_is_no_folder() -> None:
+    with pytest.raises(KnowledgeError, match="no such folder"):
+        load([Path("a" * 5000)], use_cache=False)

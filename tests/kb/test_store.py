@@ -217,3 +217,22 @@ def test_a_place_that_cannot_be_written_is_said_not_raised(tmp_path: Path, kind:
     assert write_cached(path, pack(SECTIONS)) is False
     assert read_cached(path) is None
     assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["kb-a\0b.jsonl", "kb-\ud800.jsonl", f"kb-{'a' * 5000}.jsonl"])
+def test_a_name_that_no_file_can_have_is_no_store(tmp_path: Path, name: str) -> None:
+    """Such a name stands in a ledger that was altered."""
+    assert read_cached(tmp_path / name) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_in_the_place_of_the_cache_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "kb-a.jsonl")
+    assert read_cached(tmp_path / "kb-a.jsonl") is None
+
+
+def test_a_giant_in_the_place_of_the_cache_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "kb-a.jsonl"
+    path.write_bytes(pack(SECTIONS))
+    os.truncate(path, 1 << 40)
+    assert read_cached(path) is None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuhelp.probes.children import MAX_OUTPUT_BYTES, Children, ChildStatus
+from gpuhelp.probes.children import MAX_OUTPUT_BYTES, Children, ChildStatus, stop_all
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are POSIX")
 
@@ -124,3 +124,23 @@ def ends(pid: int, within_s: float = 3.0) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def test_whoever_leaves_ends_the_children_of_every_launcher(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    code = f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(60)"
+    threads = [
+        threading.Thread(
+            target=Children().run, args=((*PYTHON, code),), kwargs={"timeout_s": 50}, daemon=True
+        )
+        for _ in range(2)
+    ]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    while not begun.exists() and time.monotonic() - started < 20:
+        time.sleep(0.01)
+    while any(thread.is_alive() for thread in threads) and time.monotonic() - started < 20:
+        stop_all()
+        time.sleep(0.05)
+    assert not any(thread.is_alive() for thread in threads)

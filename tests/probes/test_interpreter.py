@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from gpuhelp.probes import machine as machine_module
 from gpuhelp.probes.interpreter import (
     FoundPython,
     find_python,
@@ -58,6 +60,20 @@ def test_the_tracebacks_own_interpreter_comes_first(make_machine: MakeMachine) -
     environ = {"VIRTUAL_ENV": "/other", "PATH": "/usr/bin"}
     found = find_python(["/home/alice/job/train.py", SITE], environ, machine.root)
     assert found == FoundPython("/home/alice/job/.venv/bin/python", "traceback")
+
+
+def test_a_log_cannot_have_a_strangers_program_started(
+    make_machine: MakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = make_machine({"/home/alice/job/.venv/bin/python": "", "/usr/bin/python3": ""})
+    owner = (machine.root / "home/alice/job/.venv/bin/python").stat().st_uid
+    monkeypatch.setattr(machine_module, "ROOT_USER", -1)
+    monkeypatch.setattr("os.geteuid", lambda: owner + 1, raising=False)
+    assert find_python([SITE], {"PATH": "/usr/bin"}, machine.root) == FoundPython("/usr/bin/python3", "PATH")
+    monkeypatch.setattr("os.geteuid", lambda: owner, raising=False)
+    assert find_python([SITE], {"PATH": "/usr/bin"}, machine.root) == FoundPython(
+        "/home/alice/job/.venv/bin/python", "traceback"
+    )
 
 
 def test_an_interpreter_of_another_machine_is_passed_over(make_machine: MakeMachine) -> None:
@@ -129,3 +145,38 @@ def test_without_an_interpreter_the_probe_is_unavailable(
 ) -> None:
     with pytest.raises(ProbeUnavailable, match="interpreter"):
         interpreter_python(make_machine(python=python))
+
+
+def test_a_path_that_cannot_be_looked_at_is_passed_over(make_machine: MakeMachine) -> None:
+    """Path.is_file raises for a name that is too long, and in a folder that one may not enter."""
+    machine = make_machine({"/usr/bin/python3": ""})
+    environ = {"VIRTUAL_ENV": "/" + "a" * 5000, "PATH": f"/{'b' * 300}/shims:/usr/bin"}
+    found = find_python([f"/{'c' * 300}/lib/python3.11/site-packages/x.py"], environ, machine.root)
+    assert found == FoundPython("/usr/bin/python3", "PATH")
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a user with limits")
+def test_an_environment_of_another_person_is_passed_over(make_machine: MakeMachine) -> None:
+    machine = make_machine({"/home/alice/venv/bin/python": "", "/usr/bin/python3": ""})
+    machine.path("/home/alice").chmod(0)
+    try:
+        found = find_python(
+            ["/home/alice/venv/lib/python3.11/site-packages/x.py"], {"PATH": "/usr/bin"}, machine.root
+        )
+    finally:
+        machine.path("/home/alice").chmod(0o700)
+    assert found == FoundPython("/usr/bin/python3", "PATH")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(make_machine: MakeMachine) -> None:
+    machine = make_machine({"/venv/bin/python": ""})
+    os.mkfifo(machine.path("/venv/pyvenv.cfg"))
+    assert machine.read("/venv/pyvenv.cfg") is None
+
+
+def test_links_that_go_round_lead_nowhere(make_machine: MakeMachine) -> None:
+    machine = make_machine({"/usr/bin/": ""})
+    machine.path("/usr/bin/python3").symlink_to("python3")
+    assert find_python([], {"PATH": "/usr/bin"}, machine.root) is None
+    assert machine.resolved("/usr/bin/python3").name == "python3"

@@ -127,7 +127,7 @@ def test_the_script_is_written_in_python_3_8() -> None:
     source = Path(gpuhelp.probes.torch_child.__file__).read_text(encoding="utf-8")
     tree = ast.parse(source, feature_version=(3, 8))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert imported == {"importlib", "json", "os", "sys"}
+    assert imported == {"importlib", "json", "os", "signal", "sys"}
 
 
 @pytest.mark.parametrize(

@@ -270,6 +270,15 @@ def test_a_history_that_cannot_be_written_costs_nothing(start: Start, tmp_path: 
     chat.wait("There is no answer yet")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_in_the_place_of_the_history_is_not_waited_for(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "state" / "gpuhelp").mkdir(parents=True)
+    os.mkfifo(tmp_path / "state" / "gpuhelp" / "history")
+    chat = start("--no-probes")
+    chat.send("/why" + ENTER)
+    chat.wait("There is no answer yet")
+
+
 def test_a_report_is_written_once(start: Start, example: Any, tmp_path: Path) -> None:
     chat = start("--no-probes")
     chat.send(PASTE + example("xid-79") + END_PASTE + ENTER)

@@ -83,6 +83,8 @@ def test_routes_are_ordered_and_ties_go_by_id() -> None:
         "why CUDA error: out of memory?",
         "can i use cuda 12.4 with driver 535",
         "training is slow\non my new machine",
+        "VRAM maxed out and then crash, 8gb card",
+        "cuda oom",
     ],
 )
 def test_a_persons_words_look_like_a_question(text: str) -> None:
@@ -100,6 +102,8 @@ def test_a_persons_words_look_like_a_question(text: str) -> None:
         "nvidia-smi has failed because it couldn't communicate with the NVIDIA driver: is it the right one",
         "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
         "Segmentation fault (core dumped)",
+        "Killed 3 stale workers before the start.",
+        "Training finished",
         "RuntimeError: the tensor is on the cpu but it should be on cuda:0",
         "failed to load the model: it is not a file",
         "error: the device is busy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -184,3 +185,19 @@ def test_a_pattern_whose_anchor_is_absent_is_never_compiled(view: MakeView, entr
 def test_hostile_text_costs_linear_time(matches: Matches) -> None:
     text = "Tried to allocate " + "1" * 200_000 + "Tried to allocate 2.00 GiB (GPU " * 2000
     assert matches(text, "regex", OOM) == ()
+
+
+def test_errors_of_several_names_are_found_in_the_order_of_the_text(
+    view: MakeView, pattern: MakePattern, entry: MakeEntry
+) -> None:
+    text = view("FirstError: a\nOtherThing: b\nSecondError: a\nFirstError: c\nSecondError: a")
+    found = find_symptoms([text], [entry("e", pattern("exception", "*Error", says="a"))])
+    assert [match.first for match in found] == [0, 2, 4]
+
+
+def test_a_flood_of_one_error_costs_little(view: MakeView, pattern: MakePattern, entry: MakeEntry) -> None:
+    text = view("TypeError: no such thing\n" * 20_000)
+    patterns = [pattern("exception", "TypeError", says=f"thing {number}") for number in range(100)]
+    started = time.perf_counter()
+    assert find_symptoms([text], [entry("e", *patterns)]) == ()
+    assert time.perf_counter() - started < 10  # 2,000,000 errors looked at one by one take half a minute

@@ -276,7 +276,11 @@ def test_bars_as_wide_as_the_terminal_do_not_swallow_the_error_after_them() -> N
 
 @pytest.mark.parametrize("mark", [" > ", "> ", "# ", "   > "])
 def test_quote_marks_come_off_where_most_lines_have_them(mark: str) -> None:
-    said = ["RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB", "100.00 MiB free; 2 GiB reserved", "  x"]
+    said = [
+        "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB",
+        "100.00 MiB free; 2 GiB reserved",
+        "  x",
+    ]
     lines = unwrap("\n".join(mark + line for line in said))
     assert [line.text for line in lines] == said
     assert lines[1].raw == mark + said[1]

@@ -96,3 +96,24 @@ def test_korean_stands_as_korean_in_the_file(
     text = to_json(to_data(diagnosed(), language, made_up))
     assert ("가상 엔진" in text) is (language == "ko")
     assert text.endswith("}\n")
+
+
+def test_no_character_of_a_log_steers_the_terminal_that_shows_the_json() -> None:
+    """Names of sources and values hold them; who reads the JSON gets them back unchanged."""
+    hostile = {"text": '\x1b[31m \x9b31m \u202e \u2028 \x7f \U000e0041 한국어 \\ "'}
+    text = to_json(hostile)
+    assert json.loads(text) == hostile
+    assert "한국어" in text
+    assert all(char == "\n" or char.isprintable() for char in text)
+
+
+def test_a_line_without_end_is_cut(diagnosed: Diagnosed, made_up: KnowledgeBase) -> None:
+    diagnosis = diagnosed({})
+    (finding, *_) = diagnosis.findings
+    line = finding.evidence[0]
+    long = replace(
+        finding, evidence=(type(line)(line.source, line.line, "x" * 10**6),), captured={"rank": "9" * 10**6}
+    )
+    data = data_of(replace(diagnosis, findings=(long,)), made_up)
+    assert len(data["findings"][0]["evidence"][0]["text"]) == 20_001
+    assert len(data["findings"][0]["captured"]["rank"]) == 20_001
