@@ -89,6 +89,11 @@ def _compared(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], obj
     return run
 
 
+def _unequal(first: object, second: object) -> bool | Unknown:
+    """Whether two values differ; unknown if one is "there is none", for which `is none` asks."""
+    return Unknown() if (first is None) != (second is None) else not equal(first, second)
+
+
 def _contains_not(item: object, container: object) -> bool | Unknown:
     found = contains(item, container)
     return found if isinstance(found, Unknown) else not found
@@ -96,7 +101,7 @@ def _contains_not(item: object, container: object) -> bool | Unknown:
 
 _COMPARE: dict[str, Callable[[Any, Any], object]] = {
     "==": _compared(equal),
-    "!=": _compared(lambda a, b: not equal(a, b)),
+    "!=": _compared(_unequal),
     "<": _compared(operator.lt),
     "<=": _compared(operator.le),
     ">": _compared(operator.gt),

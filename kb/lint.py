@@ -18,6 +18,8 @@ _SHORTEST_LITERAL = 10
 _TEMPLATE_NAMES = frozenset({"pip", "python", "gpu", "gpus"})
 _SUDO = re.compile(r"(?:^|[;&|(])\s*sudo\s")
 
+_SHOWN_KEYS = 4
+
 
 def lint(knowledge: KnowledgeBase, ids: tuple[str, ...], is_fact: IsFact) -> tuple[Problem, ...]:
     """Every fault of these entries. `is_fact` knows the names of facts, which live outside this package."""
@@ -107,8 +109,10 @@ def _repeated_ids(entry: Entry) -> Iterator[Fault]:
 
 
 def _translations(knowledge: KnowledgeBase, entry_id: str) -> Iterator[Fault]:
-    for key in untranslated(knowledge.record(entry_id)):
-        yield key, "has no Korean text", f"add it to {entry_id}.ko.yaml"
+    lacking = untranslated(knowledge.record(entry_id))
+    if lacking:
+        shown = ", ".join(lacking[:_SHOWN_KEYS]) + (" …" if len(lacking) > _SHOWN_KEYS else "")
+        yield "", f"{len(lacking)} texts have no Korean: {shown}", f"add them to {entry_id}.ko.yaml"
 
 
 def _commands(entry: Entry) -> Iterator[Fault]:

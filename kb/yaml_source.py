@@ -120,8 +120,9 @@ class _Reader:
             if key in data:
                 self._complain(key_node, (*where, key), f"key {key!r} is given twice", "keep one of them")
                 continue
-            data[key] = self.read(value_node, (*where, key))
-            self.places[(*where, key)] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            place: Path = (*where, key)
+            data[key] = self.read(value_node, place)
+            self.places[place] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
         return data
 
     def _scalar(self, node: Any, where: Path) -> Any:

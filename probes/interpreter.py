@@ -30,7 +30,7 @@ def find_python(traceback_paths: Iterable[str], environ: Mapping[str, str], root
     """The interpreter of the person's job, or None.
 
     That of the traceback's own paths if it is on this machine, else the active environment's, else the first
-    on PATH; gpuhelp's own only where the person activated it or has PyTorch in it. Paths are as programs of
+    on PATH; gpuhelp's own only if PyTorch is in it. Paths are as programs of
     the machine spell them, without `root`. A log is anybody's text: a program that it names is started only
     if it belongs to this user or to root.
     """
@@ -42,9 +42,7 @@ def find_python(traceback_paths: Iterable[str], environ: Mapping[str, str], root
 
 
 def _may_be_asked(path: str, how: str, machine: Machine) -> bool:
-    if how == "traceback":
-        return machine.is_own(path)
-    return how != "PATH" or not _is_ours_alone(path, machine)
+    return machine.is_own(path) if how == "traceback" else not _is_ours_alone(path, machine)
 
 
 def _candidates(traceback_paths: Iterable[str], machine: Machine) -> Iterator[tuple[str, str]]:
@@ -105,7 +103,7 @@ def interpreter_python(machine: Machine) -> Mapping[str, FactValue]:
 
 
 def _is_ours_alone(python: str, machine: Machine) -> bool:
-    """Whether an interpreter found on PATH is that of gpuhelp's own environment, and no torch is in it.
+    """Whether an interpreter is that of gpuhelp's own environment, and no torch is in it.
 
     A tool installer (pipx, uv tool) gives gpuhelp an environment of its own, which no job runs in.
     """

@@ -51,6 +51,10 @@ _NAMED_SECRETS = (
     ),
 )
 _URL_USER = re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,256}@")
+_SYSLOG_HOST = re.compile(
+    r"(?m)^((?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.,]{8,18}(?:Z|[+-][\d:]{4,6})?) )"
+    r"[\w.-]{1,64}( (?:kernel|[\w./@-]{1,80}(?:\[\d+\])?):)"
+)
 _HOME = re.compile(r"(?i)((?:/home|/Users|/scratch|[a-z]:[\\/]+Users)[\\/]+)([^\\/\s:;,\"']+)")
 
 
@@ -95,7 +99,7 @@ def redact_secrets(text: str) -> str:
 
 def redact(text: str, identity: Identity) -> str:
     """The text without secrets, and without the names of people and machines as far as they are known."""
-    text = _HOME.sub(_home, redact_secrets(text))
+    text = _SYSLOG_HOST.sub(rf"\g<1>{HOST}\g<2>", _HOME.sub(_home, redact_secrets(text)))
     for names, mark in ((identity.hosts, HOST), (identity.users, USER)):
         for name in sorted(names, key=len, reverse=True):
             text = re.sub(rf"(?<![\w<]){re.escape(name)}(?![\w>])", mark, text)

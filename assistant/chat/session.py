@@ -119,6 +119,8 @@ def _shown(session: Session) -> Diagnosis | None:
 
 def _diagnose(session: Session, message: str) -> Answer:
     diagnosis = session.tools.diagnose(message, session.given)
+    if diagnosis.status is Status.HEALTHY and session.diagnosis is not None and "\n" not in message.strip():
+        return session, (row(session.words("chat.kept")),)
     pending = diagnosis.status is Status.KNOWN and session.tools.look is not None
     after = replace(session, diagnosis=diagnosis, text=message, pending=pending, told="")
     return after, _told_again(after)

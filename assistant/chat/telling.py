@@ -76,6 +76,7 @@ def closing_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -
         *machine_rows(diagnosis, words),
         *cause_rows(finding, words, folded="chat.ruled_out_folded"),
         *_first_fix(finding, words),
+        *question_rows(finding, words),
     ]
     if others:
         rows += [BLANK, row(Span(words("chat.more_findings", count=len(others)), "dim"), indent=2)]

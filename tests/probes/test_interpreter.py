@@ -114,13 +114,12 @@ def test_pyenvs_choice_is_taken_instead_of_its_script(make_machine: MakeMachine)
 
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="the tests do not run in a virtual environment")
-def test_gpuhelps_own_environment_is_taken_only_if_the_person_activated_it() -> None:
+def test_gpuhelps_own_environment_is_not_the_jobs() -> None:
     ours = str(Path(sys.prefix) / "bin")
     if any(Path(sys.prefix).glob("lib*/python*/site-packages/torch")):
         pytest.skip("this environment holds PyTorch and so is a person's own")
     assert find_python([], {"PATH": ours}, Path("/")) is None
-    found = find_python([], {"VIRTUAL_ENV": sys.prefix, "PATH": ours}, Path("/"))
-    assert found == FoundPython(f"{ours}/python", "VIRTUAL_ENV")
+    assert find_python([], {"VIRTUAL_ENV": sys.prefix, "PATH": ours}, Path("/")) is None
 
 
 def test_the_probe_tells_the_environment_from_its_files(make_machine: MakeMachine) -> None:

@@ -94,3 +94,14 @@ def test_an_identity_is_read_from_the_environment() -> None:
     who = Identity.of({"USER": "alice", "HOME": "/home/bob", "HOSTNAME": "node17.lab.example"})
     assert who.users == {"alice", "bob"}
     assert who.hosts == {"node17.lab.example", "node17"}
+
+
+def test_the_host_of_a_system_log_line_is_taken_out() -> None:
+    nobody = Identity.named((), ())
+    assert redact("Jan 16 14:04:39 gpu-node-03 kernel: [1.0] NVRM: x", nobody) == (
+        "Jan 16 14:04:39 <host> kernel: [1.0] NVRM: x"
+    )
+    assert redact("2025-01-16T14:04:39.123+09:00 node7 sshd[12]: x", nobody) == (
+        "2025-01-16T14:04:39.123+09:00 <host> sshd[12]: x"
+    )
+    assert redact("step 10 gpu-node-03 done: ok", nobody) == "step 10 gpu-node-03 done: ok"

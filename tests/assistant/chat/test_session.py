@@ -269,7 +269,10 @@ def test_an_unknown_failure_is_described_and_nothing_made_up(make_session: MakeS
     assert shown(step(session, "/fix")[1]) == "No fix is known for this."
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "No failure found in 14 lines."), ("ko", "14줄에서")])
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "No failure found. Lines read: 14"), ("ko", "문제를 찾지 못했습니다. 읽은 줄 수: 14")],
+)
 def test_a_healthy_text_is_called_healthy(
     make_session: MakeSession, shown: Shown, language: str, said: str
 ) -> None:
@@ -290,3 +293,11 @@ def test_a_question_about_something_else_asks_for_the_error(
 def test_a_blank_message_says_nothing(make_session: MakeSession) -> None:
     session = make_session()
     assert step(session, " \n\t") == (session, ())
+
+
+def test_a_stray_word_does_not_lose_the_last_answer(make_session: MakeSession, shown: Shown) -> None:
+    session = make_session("en")
+    asked, _ = step(session, "RuntimeError: CUDA error: device-side assert triggered")
+    after, rows = step(asked, "y")
+    assert after == asked
+    assert shown(rows) == session.words("chat.kept")

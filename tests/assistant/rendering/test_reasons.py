@@ -116,7 +116,7 @@ def test_families_of_names_are_told_by_their_last_part() -> None:
 
 def test_names_that_read_the_same_are_told_once() -> None:
     names = ["answers.a", "answers.b", "driver.version"]
-    assert labels(names, Words("en")) == "your answer, driver version"
+    assert labels(names, Words("en")) == "your answer to a question below, driver version"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def section(text: str, heading: str) -> str:
 def test_the_headline_says_what_where_and_how_sure(diagnosed: Diagnosed, answer: Callable[..., str]) -> None:
     first, second, third = answer(diagnosed()).splitlines()[:3]
     assert first == "■ The made-up engine stopped"
-    assert second == "  made-up-failure · CUDA libraries · 95% sure"
+    assert second == "  made-up-failure · CUDA libraries · 95% sure of the class"
     assert "[CUDA libraries]" in third
 
 
@@ -173,8 +173,8 @@ def test_a_question_is_no_evidence_of_a_failure(diagnosed: Diagnosed, answer: Ca
 
 def test_a_healthy_text_is_one_line(diagnosed: Diagnosed, answer: Callable[..., str]) -> None:
     diagnosis = diagnosed(text="epoch 1 loss 0.5\nepoch 2 loss 0.4\n")
-    assert answer(diagnosis) == "No failure found in 2 lines.\n"
-    assert answer(diagnosis, "ko") == "2줄에서 문제를 찾지 못했습니다.\n"
+    assert answer(diagnosis) == "No failure found. Lines read: 2\n"
+    assert answer(diagnosis, "ko") == "문제를 찾지 못했습니다. 읽은 줄 수: 2\n"
 
 
 UNKNOWN = UnknownFailure(
