@@ -79,7 +79,7 @@ def _truth(value: object) -> bool | Unknown:
     return value if isinstance(value, Unknown) else bool(value)
 
 
-def _compared(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], object]:
+def _compared(operation: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:
     """A comparison whose answer is unknown where an item of a list is."""
 
     def run(first: object, second: object) -> object:

@@ -53,7 +53,7 @@ def finding_of(
     candidate: Candidate, evidence: Evidence, entry: Entry, facts: Facts, functions: Functions
 ) -> Finding:
     """The finding of one candidate."""
-    captured = _first_of(match.captured for match in candidate.matches)
+    captured = _first_of(match.captured for match in sorted(candidate.matches, key=_only_warns))
     derived = _first_of(match.derived for match in candidate.matches)
     known = facts.merged(_told(candidate.matches, evidence))
     scope = scope_of(known, captured, {**tools_of(known), **derived}, functions)
@@ -86,6 +86,11 @@ def _told(matches: Iterable[Match], evidence: Evidence) -> Facts:
         for name, value in match.tells.items():
             facts.setdefault(name, Fact(value, f"text line {line}"))  # type: ignore[arg-type]
     return Facts(facts)
+
+
+def _only_warns(match: Match) -> bool:
+    """Sorts what the error itself says before what an earlier warning said."""
+    return match.warning
 
 
 def _first_of(mappings: Iterable[Mapping[str, Value]]) -> dict[str, Value]:

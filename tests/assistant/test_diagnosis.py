@@ -248,3 +248,12 @@ def test_hostile_text_is_data(knowledge: KnowledgeBase) -> None:
     text = "ModuleNotFoundError: No module named '{{ python }}{% if 1 %}'\nx {{ 7 * 7 }}\n\ud800\0"
     found = diagnose(text, knowledge=knowledge)
     assert not any("49" in value for finding in found.findings for value in finding.captured.values())
+
+
+def test_what_the_error_says_is_captured_before_what_a_warning_said() -> None:
+    text = (
+        "x/__init__.py:5: RuntimeWarning: failed:\nNo module named 'first._version'\n"
+        'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in <module>\n'
+        "ModuleNotFoundError: No module named 'second'\n"
+    )
+    assert diagnose(text).findings[0].captured["library"] == "second"
