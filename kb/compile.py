@@ -146,7 +146,11 @@ class _Compiler:
 
     def _regex(self, source: str, where: Path, case: bool = False) -> Record:
         try:
-            return {"needle": regexes.ready(source, case=case), "anchors": list(regexes.anchors(source))}
+            return {
+                "needle": regexes.ready(source, case=case),
+                "anchors": list(regexes.anchors(source)),
+                "further": [list(group) for group in regexes.further_anchors(source)],
+            }
         except regexes.RegexError as error:
             self._complain(where, str(error), "RE2 syntax: no look-around, no back-references")
             return {"needle": "", "anchors": []}

@@ -56,13 +56,14 @@ class Pattern:
 
     kind: text | regex | exception | fuzzy. `needle` is what the kind looks for: squashed text, an RE2
     expression, a glob over exception types, or the phrase. `anchors` are squashed lower-case literals of
-    which every match holds at least one; empty means that the pattern is always tried.
+    which every match holds at least one, `further` more such sets; without any the pattern is always tried.
     """
 
     kind: str
     needle: str
     label: str
     anchors: tuple[str, ...] = ()
+    further: tuple[tuple[str, ...], ...] = ()
     says: str = ""
     where: Node = None
     let: tuple[tuple[str, Node], ...] = ()
@@ -202,6 +203,7 @@ def _pattern(record: Record) -> Pattern:
         needle=record["needle"],
         label=record["label"],
         anchors=tuple(record.get("anchors", ())),
+        further=tuple(tuple(group) for group in record.get("further", ())),
         says=record.get("says", ""),
         where=record.get("where"),
         let=tuple((name, node) for name, node in record.get("let", ())),

@@ -52,6 +52,14 @@ def anchors(source: str) -> tuple[str, ...]:
     return tuple(sorted(found)) if found else ()
 
 
+def further_anchors(source: str) -> tuple[tuple[str, ...], ...]:
+    """More such sets, all of which a match needs as well: most patterns are not even compiled for a text."""
+    candidates = set(_candidates(_parse(source)))
+    return tuple(
+        sorted(tuple(sorted(group)) for group in candidates if tuple(sorted(group)) != anchors(source))
+    )
+
+
 def _check(expression: str) -> None:
     import re2
 
@@ -111,7 +119,12 @@ def _parse(source: str) -> Any:
 
 
 def _best(items: Iterable[Any]) -> frozenset[str] | None:
-    """The most selective anchor set of a sequence: a literal run, or what all branches of a choice hold."""
+    """The most selective anchor set of a sequence."""
+    return max(_candidates(items), key=lambda group: min(map(len, group)), default=None)
+
+
+def _candidates(items: Iterable[Any]) -> list[frozenset[str]]:
+    """Every anchor set of a sequence: literal runs, and what all branches of a choice hold."""
     candidates: list[frozenset[str]] = []
     run: list[str] = []
     for operation, argument in items:
@@ -127,8 +140,7 @@ def _best(items: Iterable[Any]) -> frozenset[str] | None:
         run = []
         if inner:
             candidates.append(inner)
-    candidates += _finish(run)
-    return max(candidates, key=lambda group: min(map(len, group)), default=None)
+    return candidates + _finish(run)
 
 
 def _finish(run: list[str]) -> list[frozenset[str]]:

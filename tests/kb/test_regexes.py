@@ -16,7 +16,7 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from gpuhelp.kb.regexes import RegexError, anchors, group_names, lower, ready, squash
+from gpuhelp.kb.regexes import RegexError, anchors, further_anchors, group_names, lower, ready, squash
 
 KB = Path(__file__).parents[2] / "kb"
 
@@ -218,7 +218,8 @@ def test_what_a_shipped_pattern_matches_holds_one_of_its_anchors(data: st.DataOb
         found = data.draw(st.from_regex(re.compile(expression, re.ASCII)))
     text = data.draw(NOISE) + found + data.draw(NOISE)
     assume(re2.search(expression, text) is not None)
-    assert any(anchor in squash(text) for anchor in anchors(source))
+    for group in (anchors(source), *further_anchors(source)):
+        assert any(anchor in squash(text) for anchor in group)
 
 
 PIECES = st.recursive(
@@ -239,5 +240,5 @@ def test_what_any_pattern_matches_holds_one_of_its_anchors(source: str, data: st
     expression = ready(source)
     text = data.draw(st.from_regex(re.compile(expression, re.ASCII)))
     assume(re2.search(expression, text) is not None)
-    wanted = anchors(source)
-    assert not wanted or any(anchor in squash(text) for anchor in wanted)
+    for group in filter(None, (anchors(source), *further_anchors(source))):
+        assert any(anchor in squash(text) for anchor in group)
