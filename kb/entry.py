@@ -2,13 +2,15 @@
 
 A Signature is the part that decides whether an entry matches and how it relates to others; all of them are
 read at every start. The rest of an Entry is read only once its signature matched.
+
+The two of them are dataclasses; the small parts they are made of, by the hundred at every start, are named tuples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuhelp.kb.evaluation import Node
 
@@ -31,8 +33,7 @@ LAYERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Localized:
+class Localized(NamedTuple):
     """One text in every language; a missing translation falls back to English."""
 
     by_language: Mapping[str, Any]
@@ -42,16 +43,14 @@ class Localized:
         return self.by_language.get(language, self.by_language.get("en"))
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """A pattern that makes a match void: `literal` is squashed text, else `regex` is RE2."""
 
     literal: str = ""
     regex: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """One way in which an entry shows in a text.
 
     kind: text | regex | exception | fuzzy. `needle` is what the kind looks for: squashed text, an RE2
@@ -86,8 +85,7 @@ class Signature:
     fallback: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What to ask the person when facts cannot decide. kind: yes_no | choice | number | text."""
 
     fact: str
@@ -96,8 +94,7 @@ class Question:
     choices: Localized
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """One thing to do. Texts and commands are parsed templates."""
 
     id: str
@@ -112,8 +109,7 @@ class Fix:
     expect: Localized
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """One reason that can lie behind a symptom. `when` confirms or refutes, `hint` only speaks for it."""
 
     id: str
@@ -128,16 +124,14 @@ class Cause:
     fixes: tuple[Fix, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """Where a claim of the entry can be checked."""
 
     url: str
     claim: str
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A text the entry must match (or, among `not_examples`, must not)."""
 
     text: str
