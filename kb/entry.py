@@ -3,7 +3,8 @@
 A Signature is the part that decides whether an entry matches and how it relates to others; all of them are
 read at every start. The rest of an Entry is read only once its signature matched.
 
-The two of them are dataclasses; the small parts they are made of, by the hundred at every start, are named tuples.
+The two of them are dataclasses; the small parts they are made of, by the hundred at every start, are named
+tuples.
 """
 
 from __future__ import annotations
