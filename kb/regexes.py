@@ -54,10 +54,8 @@ def anchors(source: str) -> tuple[str, ...]:
 
 def further_anchors(source: str) -> tuple[tuple[str, ...], ...]:
     """More such sets, all of which a match needs as well: most patterns are not even compiled for a text."""
-    candidates = set(_candidates(_parse(source)))
-    return tuple(
-        sorted(tuple(sorted(group)) for group in candidates if tuple(sorted(group)) != anchors(source))
-    )
+    candidates = {tuple(sorted(group)) for group in _candidates(_parse(source))}
+    return tuple(sorted(candidates - {anchors(source)}))
 
 
 def _check(expression: str) -> None:

@@ -42,7 +42,7 @@ def _error_lines(view: View) -> Iterator[int]:
 
 
 def _lines_of(row: Row, view: View) -> Iterator[int]:
-    if row["anchors"] and not any(view.holds(anchor) for anchor in row["anchors"]):
+    if not view.may_match(row["anchors"]):
         return
     for found in regex(row["regex"]).finditer(view.text):
         yield view.line_at(found.start())

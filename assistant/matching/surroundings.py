@@ -22,7 +22,7 @@ def enriched(match: Match, view: View, captures: Iterable[Row]) -> Match:
         captured.setdefault("rank", rank)
     places = _places(match, view)
     for row in captures:
-        if row["name"] not in captured and _may_stand(row, view):
+        if row["name"] not in captured and view.may_match(row["anchors"]):
             value = _nearest(row, places)
             if value:
                 captured[row["name"]] = value
@@ -30,11 +30,6 @@ def enriched(match: Match, view: View, captures: Iterable[Row]) -> Match:
     if frame is not None:
         captured.setdefault("user_frame", frame.place)
     return match._replace(captured=captured)
-
-
-def _may_stand(row: Row, view: View) -> bool:
-    """False if no literal that the row needs stands anywhere: then its expression is not even compiled."""
-    return not row["anchors"] or any(view.holds(anchor) for anchor in row["anchors"])
 
 
 def _places(match: Match, view: View) -> dict[str, str]:

@@ -70,7 +70,7 @@ def _of_signature(signature: Signature, number: int, view: View) -> Iterator[Mat
 
 
 def _hits(pattern: Pattern, view: View) -> Iterator[_Hit]:
-    if not all(any(map(view.holds, group)) for group in (pattern.anchors, *pattern.further) if group):
+    if not all(map(view.may_match, (pattern.anchors, *pattern.further))):
         return
     if pattern.kind == "text":
         for span in view.find(pattern.needle, case=pattern.case):

@@ -76,6 +76,11 @@ class View:
         """True if the squashed text holds this squashed literal."""
         return literal in self.squashed
 
+    def may_match(self, anchors: Iterable[str]) -> bool:
+        """False if none of these squashed literals stands here: a pattern that needs one is then not compiled."""
+        wanted = tuple(anchors)
+        return not wanted or any(map(self.holds, wanted))
+
     def find(self, literal: str, *, case: bool = False) -> Iterator[Span]:
         """Every place where a squashed literal stands, wherever its white space and line breaks are."""
         where = self._squashed_with_case if case else self.squashed
@@ -102,7 +107,7 @@ class View:
             self.__dict__.pop(name, None)
 
     def _spans_of(self, row: Row) -> Iterator[Span]:
-        if not any(self.holds(anchor) for anchor in row["anchors"] or ("",)):
+        if not self.may_match(row["anchors"]):
             return
         if "literal" in row:
             yield from self.find(row["literal"])
