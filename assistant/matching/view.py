@@ -77,7 +77,7 @@ class View:
         return literal in self.squashed
 
     def may_match(self, anchors: Iterable[str]) -> bool:
-        """False if none of these squashed literals stands here: a pattern that needs one is then not compiled."""
+        """False if none of these squashed literals stands here; the pattern need not be compiled then."""
         wanted = tuple(anchors)
         return not wanted or any(map(self.holds, wanted))
 
