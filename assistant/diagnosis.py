@@ -19,8 +19,8 @@ from gpuhelp.matching.symptoms import Match, find_symptoms
 from gpuhelp.matching.view import Row, View
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reading.evidence import Evidence, Source
+from gpuhelp.reading.pieces import RawText, from_text
 from gpuhelp.reading.read import read
-from gpuhelp.reading.sources import RawText, from_text
 from gpuhelp.reasoning.findings import Finding, finding_of, told_facts
 from gpuhelp.reasoning.incidents import Candidate, rank
 from gpuhelp.reasoning.judge import names_wanted

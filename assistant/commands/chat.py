@@ -14,7 +14,7 @@ from gpuhelp.commands.common import given_facts, knowledge_of, machine_of, obser
 from gpuhelp.diagnosis import Diagnosis, Observe, diagnose_texts
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts
-from gpuhelp.reading.sources import from_text
+from gpuhelp.reading.pieces import from_text
 from gpuhelp.rendering.privacy import Privacy
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 
 class Source(NamedTuple):
-    """One text as the person gave it: a file, standard input, or a paste."""
+    """One text as the person gave it: a file, standard input, or a paste. `rank` is what its name tells."""
 
     name: str
     size_bytes: int
     line_count: int
+    rank: str = ""
 
 
 class Wrapping(NamedTuple):
@@ -25,6 +26,7 @@ class Wrapping(NamedTuple):
     time: str = ""
     pid: str = ""
     level: str = ""
+    stream: str = ""
 
 
 PLAIN = Wrapping()
@@ -37,6 +39,10 @@ class Line(NamedTuple):
     text: str
     raw: str
     wrapping: Wrapping = PLAIN
+
+
+BREAK = Line(0, "\x01", "")
+"""Stands where lines of the source were left out: a character that no pattern looks for."""
 
 
 class Frame(NamedTuple):
@@ -80,6 +86,18 @@ class PythonError(NamedTuple):
         return next((frame for frame in reversed(self.frames) if not frame.is_library), None)
 
 
+class Episode(NamedTuple):
+    """Lines that belong together and tell of one event that is no Python error: `kind` is what it is.
+
+    `first` and `last` are indexes into the document's lines, `telling` that of the line which says what failed.
+    """
+
+    kind: str
+    first: int
+    last: int
+    telling: int
+
+
 class Document(NamedTuple):
     """One source, read: lines, Python errors in order, and the indexes of lines that echo source code."""
 
@@ -87,6 +105,7 @@ class Document(NamedTuple):
     lines: tuple[Line, ...]
     errors: tuple[PythonError, ...] = ()
     echoes: frozenset[int] = frozenset()
+    episodes: tuple[Episode, ...] = ()
 
 
 Evidence = tuple[Document, ...]

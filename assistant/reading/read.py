@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gpuhelp.reading.evidence import Document, Evidence, Source
-from gpuhelp.reading.sources import RawText
+from gpuhelp.reading.pieces import RawText
 from gpuhelp.reading.traceback import find_errors
 from gpuhelp.reading.wrappers import unwrap
 
@@ -16,7 +16,6 @@ def read(texts: Iterable[RawText]) -> Evidence:
 
 
 def _document(raw: RawText) -> Document:
-    lines = unwrap(raw.text)
+    lines = unwrap(raw.pieces)
     errors, echoes = find_errors(lines)
-    count = raw.text.count("\n") + (not raw.text.endswith("\n") and raw.text != "")
-    return Document(Source(raw.name, raw.size_bytes, count), lines, errors, echoes)
+    return Document(Source(raw.name, raw.size_bytes, raw.line_count), lines, errors, echoes)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from gpuhelp.errors import InputError, Saying
+from gpuhelp.reading.pieces import RawText, count_lines, whole
 
 STANDARD_INPUT = "-"
 _SNIFFED_BYTES = 8192
@@ -14,14 +15,6 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 _MOST_BYTES = 1 << 30
 """A compressed file may unpack to this much; a small file can hide far more."""
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-
-
-class RawText(NamedTuple):
-    """A text as read, with the name people know it by and its size before decoding."""
-
-    name: str
-    text: str
-    size_bytes: int
 
 
 def read_paths(paths: Iterable[str], stdin: BinaryIO) -> tuple[RawText, ...]:
@@ -38,16 +31,9 @@ def read_paths(paths: Iterable[str], stdin: BinaryIO) -> tuple[RawText, ...]:
     return tuple(texts)
 
 
-def from_text(text: str, name: str) -> RawText:
-    """A text that is already in memory; halves of surrogate pairs become U+FFFD."""
-    if not text.isascii():
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return RawText(name, text, len(text.encode("utf-8")))
-
-
 def _read_stdin(stdin: BinaryIO) -> RawText:
     data = stdin.read()
-    return RawText("standard input", _decode(data, "standard input"), len(data))
+    return _raw("standard input", _decode(data, "standard input"), len(data))
 
 
 def _read_file(path: str) -> RawText:
@@ -61,7 +47,11 @@ def _read_file(path: str) -> RawText:
         raise _refusal("no_rights", path) from None
     except (OSError, ValueError) as error:
         raise _refusal("unreadable", path, reason=getattr(error, "strerror", None) or str(error)) from None
-    return RawText(path, _decode(_unpacked(data, path), path), len(data))
+    return _raw(path, _decode(_unpacked(data, path), path), len(data))
+
+
+def _raw(name: str, text: str, size_bytes: int) -> RawText:
+    return RawText(name, whole(text), size_bytes, count_lines(text))
 
 
 def _unpacked(data: bytes, path: str) -> bytes:

@@ -8,12 +8,13 @@ when a line first begins like one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from gpuhelp.reading.evidence import PLAIN, Line, Wrapping
+from gpuhelp.reading.evidence import BREAK, PLAIN, Line, Wrapping
+from gpuhelp.reading.pieces import Piece
 
 _MOST_LAYERS = 12
 _ANSI = re.compile(
@@ -90,16 +91,27 @@ _NUMBERED = re.compile(r" {0,4}(?P<rank>\d{1,4}): ")
 _QUOTED = re.compile(r" {0,3}(?:(?:> ?){1,3}|# ?)")
 
 
-def unwrap(text: str) -> tuple[Line, ...]:
-    """The text's lines without wrappers. Where carriage returns draw over a line, each layer is a Line."""
-    physical = text.split("\n")
-    if physical and physical[-1] == "":
-        physical.pop()
-    strip_first = _common_prefix(physical)
+def unwrap(pieces: Iterable[Piece]) -> tuple[Line, ...]:
+    """The lines without wrappers. Where carriage returns draw over a line, each layer is a Line.
+
+    Between pieces that do not touch stands a Line of its own, BREAK, so that nothing is read across it.
+    """
+    numbered = [(piece.first_line, _physical(piece.text)) for piece in pieces]
+    strip_first = _common_prefix([line for _, lines in numbered for line in lines])
     lines: list[Line] = []
-    for number, raw in enumerate(physical, 1):
-        lines += _layers(number, raw, strip_first)
+    for first, physical in numbered:
+        if lines and first > lines[-1].number + 1:
+            lines.append(BREAK)
+        for number, raw in enumerate(physical, first):
+            lines += _layers(number, raw, strip_first)
     return tuple(_join_hard_wraps(lines))
+
+
+def _physical(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
 
 
 def _layers(number: int, raw: str, first: re.Pattern[str] | None) -> Iterator[Line]:

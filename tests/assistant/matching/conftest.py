@@ -12,8 +12,8 @@ from gpuhelp.kb.entry import Guard, Pattern, Signature
 from gpuhelp.kb.expressions import parse_expression
 from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.matching.view import View
+from gpuhelp.reading.pieces import from_text
 from gpuhelp.reading.read import read
-from gpuhelp.reading.sources import from_text
 
 MakeView = Callable[..., View]
 MakePattern = Callable[..., Pattern]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from gpuhelp.reading.evidence import Document
+from gpuhelp.reading.pieces import from_text
 from gpuhelp.reading.read import read
-from gpuhelp.reading.sources import from_text
 
 ReadText = Callable[[str], Document]
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from gpuhelp.errors import InputError
 from gpuhelp.reading.evidence import Document
+from gpuhelp.reading.pieces import from_text
 from gpuhelp.reading.read import read
-from gpuhelp.reading.sources import from_text, read_paths
+from gpuhelp.reading.sources import read_paths
 
 ReadText = Callable[[str], Document]
 PIECES = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gpuhelp.reading.pieces import from_text
 from gpuhelp.reading.read import read
-from gpuhelp.reading.sources import from_text
 
 
 @pytest.mark.parametrize(

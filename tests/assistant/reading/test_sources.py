@@ -14,7 +14,8 @@ import pytest
 
 from gpuhelp.errors import InputError
 from gpuhelp.reading import sources
-from gpuhelp.reading.sources import RawText, from_text, read_paths
+from gpuhelp.reading.pieces import RawText, count_lines, from_text, whole
+from gpuhelp.reading.sources import read_paths
 from gpuhelp.words import Words
 
 NOTHING = BytesIO()
@@ -37,8 +38,12 @@ NOTHING = BytesIO()
 def test_bytes_are_decoded_and_their_count_is_kept(tmp_path: Path, data: bytes, text: str) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(data)
-    assert read_paths([str(path)], NOTHING) == (RawText(str(path), text, len(data)),)
-    assert read_paths(["-"], BytesIO(data)) == (RawText("standard input", text, len(data)),)
+    assert read_paths([str(path)], NOTHING) == (
+        RawText(str(path), whole(text), len(data), count_lines(text)),
+    )
+    assert read_paths(["-"], BytesIO(data)) == (
+        RawText("standard input", whole(text), len(data), count_lines(text)),
+    )
 
 
 def test_texts_come_in_the_order_of_the_paths(tmp_path: Path) -> None:
@@ -87,7 +92,7 @@ def test_every_unreadable_file_is_named_at_once(tmp_path: Path) -> None:
 
 
 def test_a_text_in_memory_keeps_its_size_in_bytes() -> None:
-    assert from_text("오류", "text") == RawText("text", "오류", 6)
+    assert from_text("오류", "text") == RawText("text", whole("오류"), 6, 1)
 
 
 def test_halves_of_surrogate_pairs_become_the_replacement_character() -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from gpuhelp.reading.evidence import PLAIN, Line, Wrapping
+from gpuhelp.reading.evidence import BREAK, PLAIN, Line, Wrapping
+from gpuhelp.reading.pieces import Piece, whole
 from gpuhelp.reading.wrappers import unwrap
 
 ESC = "\x1b"
 BOX = "+" + "-" * 78 + "+"
 
 
+def lines_of(text: str) -> tuple[Line, ...]:
+    """The lines of a whole text."""
+    return unwrap(whole(text))
+
+
 def only(text: str) -> Line:
     """The one line of this text."""
-    (line,) = unwrap(text)
+    (line,) = lines_of(text)
     return line
 
 
@@ -155,7 +161,7 @@ def test_a_wrapper_comes_off_and_what_it_said_is_kept(prefix: str, said: Wrappin
     ],
 )
 def test_a_line_that_only_looks_wrapped_stays_whole(text: str) -> None:
-    assert [(line.text, line.wrapping) for line in unwrap(text + "\n")] == [(text, PLAIN)]
+    assert [(line.text, line.wrapping) for line in lines_of(text + "\n")] == [(text, PLAIN)]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +187,7 @@ def test_terminal_sequences_and_control_characters_are_no_text(text: str) -> Non
 
 
 def test_tabs_and_the_indentation_of_code_stay() -> None:
-    assert [line.text for line in unwrap("[rank0]:   File\n[rank0]: \tx")] == ["  File", "\tx"]
+    assert [line.text for line in lines_of("[rank0]:   File\n[rank0]: \tx")] == ["  File", "\tx"]
 
 
 def test_colours_between_two_wrappers_do_no_harm() -> None:
@@ -190,7 +196,7 @@ def test_colours_between_two_wrappers_do_no_harm() -> None:
 
 
 def test_layers_drawn_over_each_other_are_lines_of_one_number() -> None:
-    lines = unwrap("start\n 0%|  | 0/2\r 50%|█ | 1/2\rRuntimeError: boom\nend\n")
+    lines = lines_of("start\n 0%|  | 0/2\r 50%|█ | 1/2\rRuntimeError: boom\nend\n")
     assert [(line.number, line.text) for line in lines] == [
         (1, "start"),
         (2, " 0%|  | 0/2"),
@@ -201,19 +207,19 @@ def test_layers_drawn_over_each_other_are_lines_of_one_number() -> None:
 
 
 def test_windows_line_ends_are_no_layers() -> None:
-    assert [(line.number, line.text) for line in unwrap("a\r\n\r\nb\r\n")] == [(1, "a"), (2, ""), (3, "b")]
+    assert [(line.number, line.text) for line in lines_of("a\r\n\r\nb\r\n")] == [(1, "a"), (2, ""), (3, "b")]
 
 
 @pytest.mark.parametrize("prefix", ["trainer-1  | ", "ollama | ", "vllm_server_1 | "])
 def test_compose_prefixes_come_off_where_most_lines_have_them(prefix: str) -> None:
-    lines = unwrap("".join(f"{prefix}{text}\n" for text in ("loading", "  File", "boom")))
+    lines = lines_of("".join(f"{prefix}{text}\n" for text in ("loading", "  File", "boom")))
     assert [line.text for line in lines] == ["loading", "  File", "boom"]
     assert {line.wrapping.host for line in lines} == {prefix.partition(" ")[0]}
 
 
 @pytest.mark.parametrize(("prefix", "rank"), [("3: ", "3"), (" 3: ", "3"), ("12: ", "12")])
 def test_srun_labels_come_off_where_most_lines_have_them(prefix: str, rank: str) -> None:
-    lines = unwrap("".join(f"{prefix}{text}\n" for text in ("loading", "", "  File", "boom")))
+    lines = lines_of("".join(f"{prefix}{text}\n" for text in ("loading", "", "  File", "boom")))
     assert [(line.text, line.wrapping.rank) for line in lines] == [
         (text, rank) for text in ("loading", "", "  File", "boom")
     ]
@@ -242,7 +248,7 @@ LONG = (
 
 @pytest.mark.parametrize("width", [72, 80, 100])
 def test_lines_that_a_terminal_broke_inside_words_are_joined(width: int) -> None:
-    lines = unwrap(wrapped(LONG, width))
+    lines = lines_of(wrapped(LONG, width))
     assert [line.text for line in lines] == LONG.split("\n")
     numbers = [1, 2, 2 + -(-len(LONG.split("\n")[1]) // width)]
     assert [line.number for line in lines[:3]] == numbers
@@ -264,12 +270,12 @@ def test_lines_that_a_terminal_broke_inside_words_are_joined(width: int) -> None
     ],
 )
 def test_tables_rulers_bars_and_regular_logs_are_not_joined(text: str) -> None:
-    assert [line.text for line in unwrap(text)] == text.split("\n")
+    assert [line.text for line in lines_of(text)] == text.split("\n")
 
 
 def test_bars_as_wide_as_the_terminal_do_not_swallow_the_error_after_them() -> None:
     bar = f" 10%|{'█' * 30:60}| 1/10 [00:01<00:09,  1.00s/it]"
-    lines = unwrap(f"{bar}\r{bar.replace('1/', '2/')}\r{bar.replace('1/', '3/')}\nRuntimeError: boom")
+    lines = lines_of(f"{bar}\r{bar.replace('1/', '2/')}\r{bar.replace('1/', '3/')}\nRuntimeError: boom")
     assert [line.text for line in lines][-1] == "RuntimeError: boom"
     assert [line.number for line in lines] == [1, 1, 1, 2]
 
@@ -281,10 +287,21 @@ def test_quote_marks_come_off_where_most_lines_have_them(mark: str) -> None:
         "100.00 MiB free; 2 GiB reserved",
         "  x",
     ]
-    lines = unwrap("\n".join(mark + line for line in said))
+    lines = lines_of("\n".join(mark + line for line in said))
     assert [line.text for line in lines] == said
     assert lines[1].raw == mark + said[1]
 
 
 def test_an_empty_text_has_no_lines() -> None:
-    assert unwrap("") == ()
+    assert lines_of("") == ()
+
+
+def test_pieces_keep_their_line_numbers_and_a_break_stands_between_them() -> None:
+    lines = unwrap([Piece(3, "a\nb\n"), Piece(5, "c\n"), Piece(90, "d\n")])
+    assert [(line.number, line.text) for line in lines] == [
+        (3, "a"),
+        (4, "b"),
+        (5, "c"),
+        (0, BREAK.text),
+        (90, "d"),
+    ]
