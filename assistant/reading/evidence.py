@@ -89,7 +89,7 @@ class PythonError(NamedTuple):
 class Episode(NamedTuple):
     """Lines that belong together and tell of one event that is no Python error: `kind` is what it is.
 
-    `first` and `last` are indexes into the document's lines, `telling` that of the line which says what failed.
+    `first`, `last` and `telling` are indexes of lines; `telling` is that of the line that says what failed.
     """
 
     kind: str

@@ -14,7 +14,7 @@ from gpuhelp.probes.facts import Facts, FactValue
 from gpuhelp.probes.registry import ProbeStatus
 from gpuhelp.probes.runner import Observation, ProbeReport
 from gpuhelp.reading.evidence import Evidence
-from gpuhelp.reading.sources import from_text
+from gpuhelp.reading.pieces import from_text
 from gpuhelp.rendering.layout import Row
 from gpuhelp.words import Words
 

@@ -12,8 +12,8 @@ from gpuhelp.kb.entry import Entry, Signature
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.matching.symptoms import Match
 from gpuhelp.probes.facts import Facts
+from gpuhelp.reading.pieces import from_text
 from gpuhelp.reading.read import read
-from gpuhelp.reading.sources import from_text
 from gpuhelp.reasoning.findings import Finding, finding_of, told_facts
 from gpuhelp.reasoning.incidents import Candidate, Role
 
