@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
@@ -13,10 +13,18 @@ from gpuhelp.kb.expressions import ExpressionError, parse_expression
 from gpuhelp.kb.files import SourceFile
 from gpuhelp.kb.load import sections_of
 from gpuhelp.kb.problems import KnowledgeError, Problem
+from gpuhelp.kb.scan_plan import scan_plan
 from gpuhelp.kb.yaml_source import Document, Path, read_document
 
 _KOREAN = ".ko"
-PATTERN_TABLES = {"advice": "advice", "captures": "captures", "failure_signs": "signs"}
+PATTERN_TABLES = {
+    "advice": "advice",
+    "captures": "captures",
+    "failure_signs": "signs",
+    "root_pointers": "pointers",
+    "speakers": "speakers",
+    "survivals": "signs",
+}
 """Tables whose rows are patterns, and the key under which the rows stand."""
 Place = tuple[bool, PurePath]
 """Where a file lies: whether it is shipped, and its path. A person's folder may repeat our names."""
@@ -41,7 +49,13 @@ def build_sections(files: Iterable[SourceFile]) -> dict[str, Any]:
     records = _records(entries, messages, problems)
     if problems:
         raise KnowledgeError(tuple(sorted(set(problems))))
-    return {**sections_of(records), **sections}
+    plan = scan_plan(records, _rows(tables, "failure_signs", "signs"), _rows(tables, "common_words", "words"))
+    return {**sections_of(records), **sections, "scan": plan}
+
+
+def _rows(tables: Mapping[str, Document], stem: str, key: str) -> list[Any]:
+    """The rows of a table as written."""
+    return list(tables[stem].data[key]) if stem in tables else []
 
 
 def _document(file: SourceFile) -> Document:
@@ -133,4 +147,5 @@ def _check_row(row: Any, document: Document, where: Path, problems: list[Problem
 
 
 def _kept(row: Record) -> Record:
-    return {key: row[key] for key in ("name", "near", "weak") if key in row}
+    kept = ("name", "near", "weak", "kind", "program", "look", "waits")
+    return {key: row[key] for key in kept if key in row}

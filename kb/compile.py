@@ -56,6 +56,7 @@ class _Compiler:
         self.data: Record = document.data
         self.translation: Record = korean.data if korean else {}
         self.problems: list[Problem] = []
+        self.scanned: list[list[Any]] = []
 
     def look_through(self, value: Any, where: Path) -> None:
         """Finds faults of conditions and patterns in a document whose form is wrong, to tell all at once."""
@@ -86,11 +87,12 @@ class _Compiler:
             "fallback": data.get("fallback", False),
             "leads_to": data.get("leads_to", []),
             "patterns": [p for index, item in enumerate(data["match"]) for p in self._patterns(item, index)],
-            "unless": self._guards(data.get("unless", []), ("unless",)),
+            "unless": self._guards(data.get("unless", []), ("unless",), anywhere=True),
             "causes": [self._cause(cause, index) for index, cause in enumerate(data["causes"])],
             "references": data["references"],
             "examples": data["examples"],
             "not_examples": data["not_examples"],
+            "scan": self.scanned,
         }
 
     def _both(self, key: str) -> Record:
@@ -119,6 +121,8 @@ class _Compiler:
 
     def _needle(self, kind: str, item: Record, where: Path) -> Record:
         source: str = item[kind]
+        if kind in ("text", "regex"):
+            self._scan(kind, item)
         if kind == "text":
             squashed = "".join(source.split()) if item.get("case") else regexes.squash(source)
             return {"needle": squashed, "anchors": [regexes.lower(squashed)]}
@@ -138,6 +142,7 @@ class _Compiler:
             return []
         records = []
         for form in message["forms"]:
+            self._scan("regex", form)
             ready = self._regex(form["regex"], (*where, "message"))
             let = self._named(form.get("let", {}), (*where, "message")) + common["let"]
             record = {**common, "kind": "regex", "label": name, **ready, "let": let}
@@ -162,9 +167,17 @@ class _Compiler:
                 hint = f"captured names: {known}; a helper for `let` ends in _text"
                 self._complain(where, f"group {name!r} is not a captured name", hint)
 
-    def _guards(self, items: list[Record], where: Path) -> list[Record]:
+    def _scan(self, kind: str, item: Record) -> None:
+        """Note a pattern to be found anywhere in a large text: its source, and whether case counts."""
+        source = regexes.escaped(item["text"]) if kind == "text" else item[kind]
+        self.scanned.append([source, bool(item.get("case", False))])
+
+    def _guards(self, items: list[Record], where: Path, anywhere: bool = False) -> list[Record]:
+        """Guards; those that count `anywhere` in a text are looked for like patterns."""
         guards = []
         for index, item in enumerate(items):
+            if anywhere:
+                self._scan("text" if "text" in item else "regex", item)
             if "text" in item:
                 guards.append({"literal": regexes.squash(item["text"])})
             else:

@@ -15,7 +15,16 @@ from gpuhelp.kb.problems import KnowledgeError, Problem
 from gpuhelp.kb.store import FORMAT, checksum
 
 SHIPPED = os.path.dirname(os.path.abspath(__file__))
-_COMPILER = ("build.py", "compile.py", "expressions.py", "load.py", "regexes.py", "values.py")
+_COMPILER = (
+    "build.py",
+    "compile.py",
+    "expressions.py",
+    "literals.py",
+    "load.py",
+    "regexes.py",
+    "scan_plan.py",
+    "values.py",
+)
 """The code that decides what a store holds: when it changes, stores made before are not read."""
 _SETTLED_S = 2.0
 """A file touched a moment ago may change again within the same tick of the file system's clock."""

@@ -53,6 +53,12 @@ class KnowledgeBase:
         record: Record = self._store.read(f"entry/{entry_id}")
         return record
 
+    @property
+    def scan_plan(self) -> Record:
+        """What to look for in a text too large to read whole: see gpuhelp.kb.scan_plan."""
+        plan: Record = self._store.read("scan")
+        return plan
+
     @cached_property
     def questions(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
         """How people ask, by entry and language, titles included; under "about" the entry's own words."""
@@ -146,7 +152,7 @@ def sections_of(records: list[Record]) -> dict[str, Any]:
     }
     for record in records:
         sections[f"signature/{record['id']}"] = {key: record[key] for key in _SIGNATURE_KEYS}
-        sections[f"entry/{record['id']}"] = {k: v for k, v in record.items() if k != "patterns"}
+        sections[f"entry/{record['id']}"] = {k: v for k, v in record.items() if k not in ("patterns", "scan")}
     return sections
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 SHORTEST_ANCHOR = 4
@@ -40,21 +41,36 @@ def ready(source: str, *, case: bool = False) -> str:
     return expression
 
 
+def escaped(text: str) -> str:
+    """The expression that finds a literal; its spaces stay elastic."""
+    return re.sub(r"([^\w\s])", r"\\\1", " ".join(text.split()))
+
+
+@lru_cache(maxsize=4096)
+def regex(expression: str) -> Any:
+    """The compiled RE2 expression, linear in time on any text. Kept here since re2's own cache is slow."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False  # a hostile pattern or text must not make the library write on standard error
+    return re2.compile(expression, options)
+
+
 def group_names(source: str) -> tuple[str, ...]:
     """The names of the groups, in order."""
-    plain = "".join(part if len(part) == 1 else " " for part in _parts(source))
+    plain = "".join(part if len(part) == 1 else " " for part in parts(source))
     return tuple(re.findall(r"\(\?P<(\w+)>", plain))
 
 
 def anchors(source: str) -> tuple[str, ...]:
     """Squashed literals of which every match holds at least one; empty if there is no such set."""
-    found = _best(_parse(source))
+    found = _best(parse_tree(source))
     return tuple(sorted(found)) if found else ()
 
 
 def further_anchors(source: str) -> tuple[tuple[str, ...], ...]:
     """More such sets, all of which a match needs as well: most patterns are not even compiled for a text."""
-    candidates = {tuple(sorted(group)) for group in _candidates(_parse(source))}
+    candidates = {tuple(sorted(group)) for group in _candidates(parse_tree(source))}
     return tuple(sorted(candidates - {anchors(source)}))
 
 
@@ -73,7 +89,7 @@ def _check(expression: str) -> None:
 
 def _elastic(source: str) -> str:
     """Each run of spaces outside a character class becomes white space of any length."""
-    return "".join(_elastic_part(part) for part in _parts(source))
+    return "".join(_elastic_part(part) for part in parts(source))
 
 
 def _elastic_part(part: str) -> str:
@@ -97,15 +113,16 @@ _POSIX_CLASS = r"\[:\^?[a-z]+:\]"
 """Python's parser, which finds the anchors, would read it as something else."""
 
 
-def _parts(source: str) -> list[str]:
+def parts(source: str) -> list[str]:
     """The expression cut into escapes, classes, runs of spaces and single characters."""
-    parts: list[str] = re.findall(_PART, source)
-    if any(part.startswith("[") and re.search(_POSIX_CLASS, part) for part in parts):
+    cut: list[str] = re.findall(_PART, source)
+    if any(part.startswith("[") and re.search(_POSIX_CLASS, part) for part in cut):
         raise RegexError(r"classes such as [:alpha:] are not allowed; write \w, \d, \s or [a-z]")
-    return parts
+    return cut
 
 
-def _parse(source: str) -> Any:
+def parse_tree(source: str) -> Any:
+    """Python's syntax tree of the expression. Raises RegexError for what is none."""
     try:
         from re import _parser  # type: ignore[attr-defined]
     except ImportError:

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gpuhelp.kb.regexes import regex
 from gpuhelp.matching.symptoms import Match
-from gpuhelp.matching.view import View, regex
+from gpuhelp.matching.view import View
 from gpuhelp.reading.evidence import Document, Frame, PythonError
 
 _WINDOW_LINES = 60

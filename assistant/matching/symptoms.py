@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from gpuhelp.kb.entry import CAPTURED_NAMES, Guard, Pattern, Signature
 from gpuhelp.kb.evaluation import Unknown, evaluate, truth
-from gpuhelp.kb.regexes import squash
-from gpuhelp.matching.view import View, regex
+from gpuhelp.kb.regexes import regex, squash
+from gpuhelp.matching.view import View
 from gpuhelp.reading.evidence import PythonError
 
 _MOST_OCCURRENCES = 200

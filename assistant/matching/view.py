@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from array import array
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, chain, islice
 from typing import Any
 
-from gpuhelp.kb.regexes import lower
+from gpuhelp.kb.regexes import lower, regex
 from gpuhelp.reading.evidence import Document, PythonError
 
 _MASK = "\x01"
 """Stands for every masked character: keeps positions, matches nothing an entry looks for."""
 _NOT_SPACE = re.compile(r"\S")
 _NOT_BREAK = re.compile(r"[^\n]")
+_LONG, _WORD_BYTES = 20_000, 4
+"""Characters of squashed text from which on it pays to note which words of so many bytes it has at all."""
 _MOST_STRETCH = 400
 """How many more characters than the literal itself a squashed hit may span (indentation and line breaks)."""
 
@@ -47,9 +49,24 @@ class View:
         return "".join(self.text.split())
 
     @cached_property
-    def _positions(self) -> array[int]:
-        """For each squashed character, its place in the text: an array, since logs have millions."""
-        return array("q", (found.start() for found in _NOT_SPACE.finditer(self.text)))
+    def _squashed_starts(self) -> list[int]:
+        """For each line, how many characters of squashed text stand before it."""
+        lengths = (len("".join(line.split())) for line in self.text.split("\n"))
+        return list(accumulate(lengths, initial=0))
+
+    @cached_property
+    def _words(self) -> frozenset[int]:
+        """Every four bytes that follow each other in the squashed text, as numbers. Masks only take away."""
+        data = memoryview(self.squashed.encode("utf-8", "surrogatepass"))
+        shifted = (data[shift:] for shift in range(_WORD_BYTES))
+        return frozenset(chain.from_iterable(part[: len(part) & -_WORD_BYTES].cast("I") for part in shifted))
+
+    def _place(self, squashed: int) -> int:
+        """The place in the text of a character of the squashed text."""
+        line = bisect_right(self._squashed_starts, squashed) - 1
+        start, end = self._starts[line], self._starts[line + 1]
+        index = squashed - self._squashed_starts[line]
+        return next(islice(_NOT_SPACE.finditer(self.text, start, end), index, None)).start()
 
     @cached_property
     def errors_by_name(self) -> Mapping[str, tuple[PythonError, ...]]:
@@ -74,6 +91,11 @@ class View:
 
     def holds(self, literal: str) -> bool:
         """True if the squashed text holds this squashed literal."""
+        if len(self.squashed) > _LONG:
+            data = literal.encode("utf-8", "surrogatepass")
+            ends = (data[:_WORD_BYTES], data[-_WORD_BYTES:]) if len(data) >= _WORD_BYTES else ()
+            if any(int.from_bytes(end, sys.byteorder) not in self._words for end in ends):
+                return False
         return literal in self.squashed
 
     def may_match(self, anchors: Iterable[str]) -> bool:
@@ -87,7 +109,7 @@ class View:
         start = where.find(literal)
         while start >= 0:
             end = start + len(literal)
-            span = self._positions[start], self._positions[end - 1] + 1
+            span = self._place(start), self._place(end - 1) + 1
             if span[1] - span[0] <= len(literal) + _MOST_STRETCH:
                 yield span
             start = where.find(literal, end)
@@ -103,7 +125,7 @@ class View:
             parts += [self.text[done:start], _NOT_BREAK.sub(_MASK, self.text[max(done, start) : end])]
             done = max(done, end)
         self.text = "".join([*parts, self.text[done:]])
-        for name in ("squashed", "_squashed_with_case", "_positions"):
+        for name in ("squashed", "_squashed_with_case", "_squashed_starts"):
             self.__dict__.pop(name, None)
 
     def _spans_of(self, row: Row) -> Iterator[Span]:
@@ -113,13 +135,3 @@ class View:
             yield from self.find(row["literal"])
         else:
             yield from (found.span() for found in regex(row["regex"]).finditer(self.text))
-
-
-@lru_cache(maxsize=4096)
-def regex(expression: str) -> Any:
-    """The compiled RE2 expression, linear in time on any text. Kept here since re2's own cache is slow."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False  # a hostile pattern or text must not make the library write on standard error
-    return re2.compile(expression, options)

@@ -22,6 +22,7 @@ class RawText(NamedTuple):
     pieces: tuple[Piece, ...]
     size_bytes: int
     line_count: int
+    rank: str = ""
 
     @property
     def text(self) -> str:

@@ -18,4 +18,4 @@ def read(texts: Iterable[RawText]) -> Evidence:
 def _document(raw: RawText) -> Document:
     lines = unwrap(raw.pieces)
     errors, echoes = find_errors(lines)
-    return Document(Source(raw.name, raw.size_bytes, raw.line_count), lines, errors, echoes)
+    return Document(Source(raw.name, raw.size_bytes, raw.line_count, raw.rank), lines, errors, echoes)

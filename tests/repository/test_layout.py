@@ -15,6 +15,7 @@ PACKAGES = {"assistant": "gpuhelp", "kb": "gpuhelp.kb", "probes": "gpuhelp.probe
 # here (errors, version, ...) lies under the ground: everyone may import it, it imports nothing of the house.
 FLOORS = (
     {"reading"},
+    {"scanning"},
     {"matching"},
     {"reasoning"},
     {"diagnosis"},

@@ -1,0 +1,80 @@
+"""Where the patterns of the knowledge base stand in a block of bytes. Pure; may be used by several threads.
+
+First all literals are looked for at once, then, in the stretches that hold one, the patterns it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuhelp.kb.entry import Record
+from gpuhelp.kb.regexes import regex
+from gpuhelp.scanning.engine import Buffer, Gate, gate_for
+
+STRETCH_BYTES = 128 << 10
+"""What is looked through at once: it fits into a processor's cache, and a common literal costs little."""
+OVERLAP_BYTES = 4 << 10
+"""Of two stretches or blocks; no match of a pattern is longer."""
+_MOST_HITS = 500
+"""Of one pattern in one stretch."""
+
+
+class Hit(NamedTuple):
+    """One match: which pattern, and the bytes of the stream it takes.
+
+    `is_part` tells that it is a part of something whose beginning is found as well: a frame of a traceback.
+    """
+
+    pattern: int
+    start: int
+    end: int
+    is_part: bool = False
+
+
+class Scanner:
+    """The scan plan of a knowledge base, ready to use."""
+
+    def __init__(self, plan: Record, gate: Gate | None = None, cache_dir: Path | None = None) -> None:
+        self._rows = plan["patterns"]
+        literals = literals_of(plan)
+        self._gate = gate or gate_for(literals, cache_dir)
+        self._patterns: list[list[int]] = [[] for _ in literals]
+        numbers = {literal: number for number, literal in enumerate(literals)}
+        for pattern, (_, own, _) in enumerate(self._rows):
+            for literal in own:
+                self._patterns[numbers[literal]].append(pattern)
+
+    def hits(self, block: bytes, before: bytes = b"", offset: int = 0) -> list[Hit]:
+        """Every match that ends in the block, in the order of places.
+
+        `before` is the end of the block before, `offset` the place of the block in its stream.
+        """
+        found: set[Hit] = set()
+        view = memoryview(block)
+        if before:
+            seam = before + block[:OVERLAP_BYTES]
+            found.update(hit for hit in self._found(seam, offset - len(before)) if hit.end > offset)
+        for start in range(0, len(block), STRETCH_BYTES):
+            low = max(0, start - OVERLAP_BYTES)
+            found.update(self._found(view[low : start + STRETCH_BYTES], offset + low))
+        return sorted(found, key=lambda hit: (hit.start, hit.end, hit.pattern))
+
+    def _found(self, stretch: Buffer, base: int) -> Iterator[Hit]:
+        fired = self._gate.fired(stretch)
+        return self._confirmed(fired, stretch, base) if fired else iter(())
+
+    def _confirmed(self, fired: set[int], stretch: Buffer, base: int) -> Iterator[Hit]:
+        for pattern in sorted({pattern for number in fired for pattern in self._patterns[number]}):
+            expression, _, is_part = self._rows[pattern]
+            for found in islice(regex(expression).finditer(stretch), _MOST_HITS):
+                start, end = found.span()
+                if end > start:
+                    yield Hit(pattern, base + start, base + end, is_part)
+
+
+def literals_of(plan: Record) -> list[str]:
+    """Every literal of a plan, once, in a fixed order."""
+    return sorted({literal for _, own, _ in plan["patterns"] for literal in own})

@@ -1,0 +1,113 @@
+"""Streams become texts: small ones whole, large ones as the pieces around what the scan finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import BinaryIO, NamedTuple
+
+from gpuhelp.reading.pieces import Piece, RawText, count_lines, whole
+from gpuhelp.scanning.blocks import scanned
+from gpuhelp.scanning.excerpts import Budget, Excerpts
+from gpuhelp.scanning.scanner import Scanner
+
+WHOLE_BYTES = 256 << 10
+"""All streams of one incident together, up to which all of their lines are read."""
+Progress = Callable[[int], None]
+"""Told after each block how many bytes came since the last time."""
+
+
+class _Small(NamedTuple):
+    name: str
+    rank: str
+    skipped_lines: int
+    data: bytes
+
+
+class Sifting:
+    """Takes the streams of one incident one after the other; `texts` is what is known so far.
+
+    `scanner` is asked for when a stream turns out to be large: it takes time to make.
+    """
+
+    def __init__(self, scanner: Callable[[], Scanner], progress: Progress = lambda _: None) -> None:
+        self._make_scanner = scanner
+        self._scanner: Scanner | None = None
+        self._progress = progress
+        self._small: list[_Small] = []
+        self._texts: list[RawText] = []
+        self._under_way: tuple[str, str, int, Excerpts] | None = None
+        self._budget = Budget()
+
+    def take(self, name: str, reader: BinaryIO, rank: str = "", skipped_lines: int = 0) -> None:
+        """Read one stream to its end."""
+        first = b""
+        if self._scanner is None:
+            room = WHOLE_BYTES - sum(len(small.data) for small in self._small)
+            first, interrupted = _read_up_to(reader, room + 1)
+            if len(first) <= room:
+                self._progress(len(first))
+                self._small.append(_Small(name, rank, skipped_lines, first))
+                if interrupted:
+                    raise KeyboardInterrupt
+                return
+            self._turn_large()
+        self._scan(name, rank, skipped_lines, reader, first)
+
+    def texts(self) -> tuple[RawText, ...]:
+        """What was taken: also in the middle of a stream, if it was left in the middle."""
+        self._close()
+        return (*self._texts, *map(_whole_text, self._small))
+
+    def _close(self) -> None:
+        """The stream under way has ended, or was left."""
+        if self._under_way is not None:
+            name, rank, skipped, excerpts = self._under_way
+            self._under_way = None
+            excerpts.finish()
+            self._texts.append(_text_of(name, rank, skipped, excerpts))
+
+    def _turn_large(self) -> None:
+        """There is too much to read whole: from now on all is scanned, what was taken before as well."""
+        self._scanner = self._make_scanner()
+        taken, self._small = self._small, []
+        for small in taken:
+            self._scan(small.name, small.rank, small.skipped_lines, BytesIO(), small.data)
+
+    def _scan(self, name: str, rank: str, skipped_lines: int, reader: BinaryIO, first: bytes) -> None:
+        assert self._scanner is not None
+        excerpts = Excerpts(self._budget)
+        self._under_way = name, rank, skipped_lines, excerpts
+        for block in scanned(reader, self._scanner, first):
+            excerpts.take(block)
+            self._progress(len(block.data))
+        self._close()
+
+
+def _read_up_to(reader: BinaryIO, most: int) -> tuple[bytes, bool]:
+    """The beginning of a stream, and whether a Ctrl-C cut it short: what a pipe gave before is not lost."""
+    parts: list[bytes] = []
+    while most > 0:
+        try:
+            part = reader.read(most)
+        except KeyboardInterrupt:
+            return b"".join(parts), True
+        if not part:
+            break
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts), False
+
+
+def _whole_text(small: _Small) -> RawText:
+    text = small.data.decode("utf-8", "replace")
+    pieces = tuple(piece._replace(first_line=1 + small.skipped_lines) for piece in whole(text))
+    return RawText(small.name, pieces, len(small.data), small.skipped_lines + count_lines(text), small.rank)
+
+
+def _text_of(name: str, rank: str, skipped_lines: int, excerpts: Excerpts) -> RawText:
+    pieces = tuple(
+        Piece(kept.first_line + skipped_lines, kept.data.decode("utf-8", "replace"))
+        for kept in excerpts.pieces
+    )
+    return RawText(name, pieces, excerpts.size_bytes, excerpts.line_count + skipped_lines, rank)
