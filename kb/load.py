@@ -20,10 +20,11 @@ _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "
 
 
 class KnowledgeBase:
-    """All entries and tables, read as they are asked for."""
+    """All entries and tables, read as they are asked for. `cache_dir` keeps compiled data, if it is kept."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, cache_dir: Path | None = None) -> None:
         self._store = store
+        self.cache_dir = cache_dir
 
     @cached_property
     def signatures(self) -> tuple[Signature, ...]:
@@ -87,7 +88,8 @@ def load(
     found = find_files(extra)
     if not use_cache:
         return KnowledgeBase(unpack(_compile(read_files(found))))
-    return KnowledgeBase(_cached(found, cache_dir or _user_cache_dir()))
+    folder = cache_dir or _user_cache_dir()
+    return KnowledgeBase(_cached(found, folder), folder)
 
 
 def _cached(found: tuple[FoundFile, ...], folder: Path) -> Store:

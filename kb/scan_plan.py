@@ -41,9 +41,16 @@ def scan_plan(records: Iterable[Record], signs: Iterable[Mapping[str, Any]], com
     return {"patterns": list(rows.values())}
 
 
+_ANCHORS = {
+    "^": r"(?:^|[\]):>|│\"\-]\s*|\x1b\[[\d;]{0,12}m|\b(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\s+)",
+    "$": r"(?:\s*$|\s*[\\\"'\x1b│])",
+}
+"""Where a line begins and ends for a person: loggers, launchers and terminals put something around it."""
+
+
 def loosened(source: str, *, case: bool = False) -> str:
-    """The expression without anchors of lines, since lines of logs begin with prefixes and may go on."""
-    return regexes.ready("".join(part for part in regexes.parts(source) if part not in ("^", "$")), case=case)
+    """The expression for lines that still have what was put around them."""
+    return regexes.ready("".join(_ANCHORS.get(part, part) for part in regexes.parts(source)), case=case)
 
 
 def rarest(choices: Iterable[Choice], common: frozenset[str]) -> Choice:

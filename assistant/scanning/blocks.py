@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import BinaryIO, NamedTuple
 
@@ -35,18 +35,24 @@ class Block(NamedTuple):
         return self.offset + len(self.data)
 
 
-def scanned(reader: BinaryIO, scanner: Scanner, first: bytes = b"") -> Iterator[Block]:
-    """The blocks of a stream in order. `first` was read of it before.
+def scanned(
+    reader: BinaryIO, scanner: Scanner, first: bytes = b"", muted: Container[int] = ()
+) -> Iterator[Block]:
+    """The blocks of a stream in order. `first` was read of it before; `muted` patterns are not looked for.
 
     After a Ctrl-C while it waits for input, what was read comes out before KeyboardInterrupt is raised.
     """
     workers = min(_MOST_WORKERS, os.cpu_count() or 1)
     count = line_break_counter(BLOCK_BYTES)
+
+    def scan(data: bytes, before: bytes, offset: int) -> Block:
+        return Block(data, offset, count(data), scanner.hits(data, before, offset, muted))
+
     waiting: deque[Future[Block]] = deque()
     pool = ThreadPoolExecutor(workers)
     try:
         for data, before, offset in _read(reader, first):
-            waiting.append(pool.submit(_scan, scanner, count, data, before, offset))
+            waiting.append(pool.submit(scan, data, before, offset))
             if len(waiting) > workers:
                 yield waiting.popleft().result()
     except KeyboardInterrupt:
@@ -56,10 +62,6 @@ def scanned(reader: BinaryIO, scanner: Scanner, first: bytes = b"") -> Iterator[
         yield from (future.result() for future in waiting)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _scan(scanner: Scanner, count: Callable[[bytes], int], data: bytes, before: bytes, offset: int) -> Block:
-    return Block(data, offset, count(data), scanner.hits(data, before, offset))
 
 
 def _read(reader: BinaryIO, first: bytes) -> Iterator[tuple[bytes, bytes, int]]:

@@ -6,7 +6,7 @@ Both give the same answer; hyperscan is four times as fast. Literals are in lowe
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,23 +14,27 @@ from typing import Any, Protocol
 Buffer = bytes | bytearray | memoryview
 
 
-class Gate(Protocol):
-    """Tells which literals stand in a block, by their number. May be used by several threads at once."""
+Place = tuple[int, int]
+"""The number of what stands in a block, and where it ends."""
 
-    def fired(self, block: Buffer) -> set[int]:
-        """The numbers of the literals that stand in the block."""
+
+class Gate(Protocol):
+    """Tells what stands in a block. May be used by several threads at once."""
+
+    def places(self, block: Buffer) -> list[Place]:
+        """Every place of every literal, or expression, in any order."""
         ...
 
 
 def gate_for(literals: Sequence[str], cache_dir: Path | None = None) -> Gate:
-    """The fastest gate that this machine has. `cache_dir` keeps what hyperscan compiles."""
+    """The fastest gate for literals that this machine has. `cache_dir` keeps what hyperscan compiles."""
     try:
         import hyperscan
     except ImportError:
         return Re2Gate(literals)
-    from gpuhelp.scanning.compiled import database_of
+    from gpuhelp.scanning.compiled import database_of_literals
 
-    return HyperscanGate(database_of(hyperscan, spellings(literals), cache_dir), hyperscan)
+    return HyperscanGate(database_of_literals(hyperscan, spellings(literals), cache_dir), hyperscan)
 
 
 def spellings(literals: Iterable[str]) -> list[tuple[int, bytes]]:
@@ -42,6 +46,20 @@ def spellings(literals: Iterable[str]) -> list[tuple[int, bytes]]:
     return found
 
 
+def crowd_gate_for(expressions: Mapping[int, str], cache_dir: Path | None = None) -> Gate | None:
+    """A gate for whole expressions, by their number; None where only RE2 is there.
+
+    It may tell a place where an expression does not match, never the other way round.
+    """
+    try:
+        import hyperscan
+    except ImportError:
+        return None
+    from gpuhelp.scanning.compiled import database_of_expressions
+
+    return HyperscanGate(database_of_expressions(hyperscan, expressions, cache_dir), hyperscan)
+
+
 class HyperscanGate:
     """Looks with hyperscan. Each thread has a scratch of its own."""
 
@@ -50,9 +68,9 @@ class HyperscanGate:
         self._hyperscan = hyperscan
         self._own = threading.local()
 
-    def fired(self, block: Buffer) -> set[int]:
-        """The numbers of the literals that stand in the block."""
-        found: set[int] = set()
+    def places(self, block: Buffer) -> list[Place]:
+        """Every place of every literal, or expression, in the order of their ends."""
+        found: list[Place] = []
         scratch = getattr(self._own, "scratch", None)
         if scratch is None:
             scratch = self._own.scratch = self._hyperscan.Scratch(self._database)
@@ -60,8 +78,8 @@ class HyperscanGate:
         return found
 
 
-def _note(found: set[int], number: int, *_: object) -> None:
-    found.add(number)
+def _note(found: list[Place], number: int, start: int, end: int, flags: int, context: object) -> None:
+    found.append((number, end))
 
 
 _SET_SIZE = 400
@@ -73,15 +91,26 @@ class Re2Gate:
     """Looks with sets of google-re2."""
 
     def __init__(self, literals: Sequence[str]) -> None:
-        forms = spellings(literals)
-        self._sets = [_compiled(forms[at : at + _SET_SIZE]) for at in range(0, len(forms), _SET_SIZE)]
+        self._forms = spellings(literals)
+        cuts = range(0, len(self._forms), _SET_SIZE)
+        self._sets = [(at, _compiled(self._forms[at : at + _SET_SIZE])) for at in cuts]
 
-    def fired(self, block: Buffer) -> set[int]:
-        """The numbers of the literals that stand in the block."""
-        return {numbers[index] for matcher, numbers in self._sets for index in matcher.Match(block) or ()}
+    def places(self, block: Buffer) -> list[Place]:
+        """Every place of every literal."""
+        fired = [at + index for at, matcher in self._sets for index in matcher.Match(block) or ()]
+        lowered = bytes(block).lower() if fired else b""
+        return [place for index in fired for place in _places(*self._forms[index], lowered)]
 
 
-def _compiled(forms: Sequence[tuple[int, bytes]]) -> tuple[Any, list[int]]:
+def _places(number: int, form: bytes, lowered: bytes) -> Iterator[Place]:
+    form = form.lower()
+    found = lowered.find(form)
+    while found >= 0:
+        yield number, found + len(form)
+        found = lowered.find(form, found + 1)
+
+
+def _compiled(forms: Sequence[tuple[int, bytes]]) -> Any:
     import re2
 
     options = re2.Options()
@@ -91,4 +120,4 @@ def _compiled(forms: Sequence[tuple[int, bytes]]) -> tuple[Any, list[int]]:
     for _, form in forms:
         matcher.Add("(?i)" + re2.escape(form.decode()))
     matcher.Compile()
-    return matcher, [number for number, _ in forms]
+    return matcher

@@ -18,7 +18,7 @@ class Context(NamedTuple):
     most_bytes: int
 
 
-_WIDE = Context(40, 60, 16 << 10)
+_WIDE = Context(30, 40, 8 << 10)
 _NARROW = Context(8, 8, 2 << 10)
 _LINE = Context(0, 0, 1 << 10)
 _WIDE_HITS, _NARROW_HITS, _LINE_HITS = 4, 50, 1000
@@ -76,6 +76,8 @@ class Excerpts:
     size_bytes: int = 0
     line_breaks: int = 0
     ends_in_line: bool = False
+    muted: set[int] = field(default_factory=set)
+    """Patterns that were hit so often that no more of them is kept."""
     _seen: Counter[int] = field(default_factory=Counter)
     _blocks: list[Block] = field(default_factory=list)
     _breaks_before: dict[int, int] = field(default_factory=dict)
@@ -109,6 +111,8 @@ class Excerpts:
     def _work_off(self, block: Block) -> None:
         for hit in block.hits:
             self._seen[hit.pattern] += 1
+            if self._seen[hit.pattern] > _LINE_HITS:
+                self.muted.add(hit.pattern)
             context = self.budget.around(hit, self._seen[hit.pattern])
             if context is not None:
                 self._keep(hit.start, hit.end, context)

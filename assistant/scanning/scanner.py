@@ -5,19 +5,23 @@ First all literals are looked for at once, then, in the stretches that hold one,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from gpuhelp.kb.entry import Record
 from gpuhelp.kb.regexes import regex
+from gpuhelp.scanning.crowd import Crowd, around
 from gpuhelp.scanning.engine import Buffer, Gate, gate_for
 
 STRETCH_BYTES = 128 << 10
 """What is looked through at once: it fits into a processor's cache, and a common literal costs little."""
 OVERLAP_BYTES = 4 << 10
 """Of two stretches or blocks; no match of a pattern is longer."""
+_REACH_BYTES, _FAR_REACH_BYTES = 512, OVERLAP_BYTES // 2
+"""How far a match may reach from a literal in it: of a pattern for one line, and of one for several."""
 _MOST_HITS = 500
 """Of one pattern in one stretch."""
 
@@ -39,6 +43,7 @@ class Scanner:
 
     def __init__(self, plan: Record, gate: Gate | None = None, cache_dir: Path | None = None) -> None:
         self._rows = plan["patterns"]
+        self._crowd = Crowd([expression for expression, _, _ in self._rows], cache_dir)
         literals = literals_of(plan)
         self._gate = gate or gate_for(literals, cache_dir)
         self._patterns: list[list[int]] = [[] for _ in literals]
@@ -47,8 +52,10 @@ class Scanner:
             for literal in own:
                 self._patterns[numbers[literal]].append(pattern)
 
-    def hits(self, block: bytes, before: bytes = b"", offset: int = 0) -> list[Hit]:
-        """Every match that ends in the block, in the order of places.
+    def hits(
+        self, block: bytes, before: bytes = b"", offset: int = 0, muted: Container[int] = ()
+    ) -> list[Hit]:
+        """Every match that ends in the block, in the order of places, of patterns that are not `muted`.
 
         `before` is the end of the block before, `offset` the place of the block in its stream.
         """
@@ -56,23 +63,38 @@ class Scanner:
         view = memoryview(block)
         if before:
             seam = before + block[:OVERLAP_BYTES]
-            found.update(hit for hit in self._found(seam, offset - len(before)) if hit.end > offset)
+            found.update(hit for hit in self._found(seam, offset - len(before), muted) if hit.end > offset)
         for start in range(0, len(block), STRETCH_BYTES):
             low = max(0, start - OVERLAP_BYTES)
-            found.update(self._found(view[low : start + STRETCH_BYTES], offset + low))
+            found.update(self._found(view[low : start + STRETCH_BYTES], offset + low, muted))
         return sorted(found, key=lambda hit: (hit.start, hit.end, hit.pattern))
 
-    def _found(self, stretch: Buffer, base: int) -> Iterator[Hit]:
-        fired = self._gate.fired(stretch)
-        return self._confirmed(fired, stretch, base) if fired else iter(())
+    def _found(self, stretch: Buffer, base: int, muted: Container[int]) -> list[Hit]:
+        ends: dict[int, list[int]] = {}
+        for literal, end in self._gate.places(stretch):
+            for pattern in self._patterns[literal]:
+                if pattern not in muted:
+                    ends.setdefault(pattern, []).append(end)
+        hits: list[Hit] = []
+        for pattern in self._crowd.thinned(ends, stretch, _FAR_REACH_BYTES) if ends else ():
+            found = list(islice(self._confirmed(pattern, sorted(ends[pattern]), stretch, base), _MOST_HITS))
+            if not found:
+                self._crowd.note(pattern, len(ends[pattern]))
+            hits += found
+        return hits
 
-    def _confirmed(self, fired: set[int], stretch: Buffer, base: int) -> Iterator[Hit]:
-        for pattern in sorted({pattern for number in fired for pattern in self._patterns[number]}):
-            expression, _, is_part = self._rows[pattern]
-            for found in islice(regex(expression).finditer(stretch), _MOST_HITS):
+    def _confirmed(self, pattern: int, ends: list[int], stretch: Buffer, base: int) -> Iterator[Hit]:
+        expression, _, is_part = self._rows[pattern]
+        for low, high in around(ends, _reach(expression), len(stretch)):
+            for found in regex(expression).finditer(stretch[low:high]):
                 start, end = found.span()
                 if end > start:
-                    yield Hit(pattern, base + start, base + end, is_part)
+                    yield Hit(pattern, base + low + start, base + low + end, is_part)
+
+
+@lru_cache(maxsize=4096)
+def _reach(expression: str) -> int:
+    return _FAR_REACH_BYTES if r"\n" in expression.replace(r"[^\n]", "") else _REACH_BYTES
 
 
 def literals_of(plan: Record) -> list[str]:

@@ -78,7 +78,7 @@ class Sifting:
         assert self._scanner is not None
         excerpts = Excerpts(self._budget)
         self._under_way = name, rank, skipped_lines, excerpts
-        for block in scanned(reader, self._scanner, first):
+        for block in scanned(reader, self._scanner, first, excerpts.muted):
             excerpts.take(block)
             self._progress(len(block.data))
         self._close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuhelp.kb.load import KnowledgeBase, load
+from gpuhelp.kb.regexes import regex
 from gpuhelp.kb.scan_plan import loosened, rarest, scan_plan
 
 COMMON = ("cuda", "error", "the", "match")
@@ -38,8 +39,26 @@ def test_equal_patterns_of_several_entries_are_looked_for_once() -> None:
     assert [literals for _, literals, is_part in plan["patterns"] if not is_part] == [["watchdog"]]
 
 
-def test_lines_may_begin_with_a_prefix_and_end_in_more() -> None:
-    assert loosened(r"^Killed[$^]?$") == r"(?im)Killed[$^]?"
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Killed", True),
+        ("[rank3]: Killed", True),
+        ("node1 | Killed\r", True),
+        ("step 9\nERROR   Killed\n", True),
+        ("\x1b[31mKilled\x1b[0m", True),
+        ('{"log": "Killed\\n"}', True),
+        ("│ Killed │", True),
+        ("2 workers Killed", False),
+        ("Killed process 12", False),
+    ],
+)
+def test_lines_may_still_have_what_was_put_around_them(text: str, found: bool) -> None:
+    assert bool(regex(loosened(r"^Killed$")).search(text)) is found
+
+
+def test_signs_in_classes_are_no_anchors() -> None:
+    assert loosened(r"Killed[$^]?") == r"(?im)Killed[$^]?"
     assert loosened("a b", case=True) == r"(?m)a\s+b"
 
 

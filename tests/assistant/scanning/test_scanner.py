@@ -19,9 +19,9 @@ hyperscan = pytest.importorskip("hyperscan", reason="this platform has no wheel 
 
 
 def hyperscan_gate(literals: list[str]) -> Gate:
-    from gpuhelp.scanning.compiled import database_of
+    from gpuhelp.scanning.compiled import database_of_literals
 
-    return HyperscanGate(database_of(hyperscan, spellings(literals), None), hyperscan)
+    return HyperscanGate(database_of_literals(hyperscan, spellings(literals), None), hyperscan)
 
 
 MAKERS: tuple[Callable[[list[str]], Gate], ...] = (hyperscan_gate, Re2Gate)
@@ -36,6 +36,11 @@ def knowledge() -> KnowledgeBase:
 def scanners(knowledge: KnowledgeBase) -> tuple[Scanner, ...]:
     literals = literals_of(knowledge.scan_plan)
     return tuple(Scanner(knowledge.scan_plan, make(literals)) for make in MAKERS)
+
+
+def told(gate: Gate, block: bytes | memoryview) -> set[int]:
+    """Which literals stand in the block."""
+    return {number for number, _ in gate.places(block)}
 
 
 def plan_of(*rows: tuple[str, list[str]]) -> dict[str, object]:
@@ -60,8 +65,8 @@ def test_a_gate_tells_which_literals_stand_in_a_block(
     make: Callable[[list[str]], Gate], text: str, numbers: set[int]
 ) -> None:
     gate = make(["cuda out of memory", "killed", "버스 오류", "убито", "a.b"])
-    assert gate.fired(text.encode()) == numbers
-    assert gate.fired(memoryview(b"xx" + text.encode())[2:]) == numbers
+    assert told(gate, text.encode()) == numbers
+    assert told(gate, memoryview(b"xx" + text.encode())[2:]) == numbers
 
 
 def test_the_fastest_gate_that_is_there_is_taken() -> None:
@@ -74,13 +79,20 @@ def test_without_hyperscan_the_scan_runs_on_re2(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "hyperscan", None)
     gate = gate_for(["abc"])
     assert isinstance(gate, Re2Gate)
-    assert gate.fired(b"xABCx") == {0}
+    assert gate.places(b"xABCx") == [(0, 4)]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_gate_tells_every_place(make: Callable[[list[str]], Gate]) -> None:
+    assert sorted(make(["aba", "b"]).places(b"xABABAb")) == [(0, 4), (0, 6), (1, 3), (1, 5), (1, 7)]
 
 
 def test_more_literals_than_one_set_holds_are_all_found() -> None:
     literals = [f"literal number {number:05}" for number in range(3000)]
     text = "\n".join(literals[::7]).encode()
-    assert Re2Gate(literals).fired(text) == set(range(0, 3000, 7)) == hyperscan_gate(literals).fired(text)
+    by_re2, by_hyperscan = (sorted(make(literals).places(text)) for make in (Re2Gate, hyperscan_gate))
+    assert by_re2 == by_hyperscan
+    assert [number for number, _ in by_re2] == list(range(0, 3000, 7))
 
 
 def test_both_engines_find_the_same_in_every_example(
@@ -154,19 +166,19 @@ def test_compiled_literals_are_kept_and_a_broken_cache_is_made_anew(tmp_path: Pa
     gate_for(["watchdog"], tmp_path)
     (path,) = tmp_path.glob("scan-*.hsdb")
     before = path.read_bytes()
-    assert gate_for(["watchdog"], tmp_path).fired(b"the WATCHDOG barks") == {0}
+    assert told(gate_for(["watchdog"], tmp_path), b"the WATCHDOG barks") == {0}
     assert path.read_bytes() == before
     path.write_bytes(before[:60] + b"\0" * (len(before) - 60))
-    assert gate_for(["watchdog"], tmp_path).fired(b"the WATCHDOG barks") == {0}
+    assert told(gate_for(["watchdog"], tmp_path), b"the WATCHDOG barks") == {0}
     assert path.read_bytes() == before
 
 
 def test_other_literals_have_another_cache(tmp_path: Path) -> None:
     gate_for(["watchdog"], tmp_path)
-    assert gate_for(["heartbeat"], tmp_path).fired(b"watchdog heartbeat") == {0}
+    assert told(gate_for(["heartbeat"], tmp_path), b"watchdog heartbeat") == {0}
     assert len(list(tmp_path.glob("scan-*.hsdb"))) == 2
 
 
 def test_a_cache_folder_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert gate_for(["watchdog"], tmp_path / "file" / "sub").fired(b"watchdog") == {0}
+    assert told(gate_for(["watchdog"], tmp_path / "file" / "sub"), b"watchdog") == {0}

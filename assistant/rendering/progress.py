@@ -1,0 +1,78 @@
+"""A bar on standard error while large files are read, where a person watches, and only after a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_PATIENCE_S = 1.0
+_LONGEST_NAME = 40
+
+
+class ReadingProgress:
+    """Counts the bytes read, and shows them. To be used in a `with`, which takes the bar away at its end."""
+
+    def __init__(
+        self, stream: TextIO, *, is_shown: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream = stream
+        self._is_shown = is_shown
+        self._clock = clock
+        self._start_s = clock()
+        self._name = ""
+        self._total_bytes: int | None = 0
+        self._read_bytes = 0
+        self._bar: tuple[Progress, TaskID] | None = None
+
+    @property
+    def read_bytes(self) -> int:
+        """The bytes read so far, of all sources."""
+        return self._read_bytes
+
+    def begin(self, name: str, size_bytes: int | None) -> None:
+        """The next source; its size may be unknown."""
+        self._name = name if len(name) <= _LONGEST_NAME else "…" + name[-_LONGEST_NAME:]
+        known = self._total_bytes is not None and size_bytes is not None
+        self._total_bytes = self._read_bytes + (size_bytes or 0) if known else None
+        self._show()
+
+    def advance(self, count_bytes: int) -> None:
+        """So many more bytes were read."""
+        self._read_bytes += count_bytes
+        if self._bar is None and self._is_shown and self._clock() - self._start_s > _PATIENCE_S:
+            self._bar = self._start()
+        self._show()
+
+    def _start(self) -> tuple[Progress, TaskID]:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            DownloadColumn(),
+            TimeRemainingColumn(),
+        )
+        bar = Progress(*columns, console=Console(file=self._stream), transient=True)
+        bar.start()
+        return bar, bar.add_task(self._name, total=self._total_bytes)
+
+    def _show(self) -> None:
+        if self._bar is not None:
+            bar, task = self._bar
+            bar.update(task, description=self._name, completed=self._read_bytes, total=self._total_bytes)
+
+    def __enter__(self) -> ReadingProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar[0].stop()
+            self._bar = None
