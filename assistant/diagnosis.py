@@ -19,11 +19,13 @@ from gpuhelp.matching.symptoms import Match, find_symptoms
 from gpuhelp.matching.view import Row, View
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reading.evidence import Evidence, Source
-from gpuhelp.reading.pieces import RawText, from_text
+from gpuhelp.reading.pieces import RawText
 from gpuhelp.reading.read import read
+from gpuhelp.reasoning.elsewhere import Elsewhere, led_to, pointed_failure, root_elsewhere
 from gpuhelp.reasoning.findings import Finding, finding_of, told_facts
 from gpuhelp.reasoning.incidents import Candidate, rank
 from gpuhelp.reasoning.judge import names_wanted
+from gpuhelp.reasoning.scene import EvidenceScene
 
 if TYPE_CHECKING:
     from gpuhelp.matching.questions import Route
@@ -49,6 +51,7 @@ class Diagnosis:
     """The answer. `findings` are ordered: the first is the answer, and the root.
 
     `failure` describes a failure that no entry knows; `nearest` are then suggestions, not findings.
+    `elsewhere` is the process whose own output holds the cause, where this text does not.
     """
 
     status: Status
@@ -58,6 +61,7 @@ class Diagnosis:
     probes: tuple[ProbeReport, ...] = ()
     failure: UnknownFailure | None = None
     nearest: tuple[Route, ...] = ()
+    elsewhere: Elsewhere | None = None
 
 
 def diagnose(
@@ -74,7 +78,10 @@ def diagnose(
     want; without it no machine is looked at. Raises InputError for files that cannot be read and
     KnowledgeError for a knowledge base that cannot.
     """
-    return diagnose_texts(_texts(source), facts=facts, probes=probes, knowledge=knowledge)
+    from gpuhelp.kb.load import load
+
+    knowledge = knowledge or load()
+    return diagnose_texts(_texts(source, knowledge), facts=facts, probes=probes, knowledge=knowledge)
 
 
 def diagnose_texts(
@@ -91,39 +98,49 @@ def diagnose_texts(
     evidence = read(texts)
     views = tuple(View(document, knowledge.rows("advice")) for document in evidence)
     failing = failure_lines(views, knowledge.rows("failure_signs"))
-    candidates, nearest = _candidates(views, failing, knowledge)
+    scene = EvidenceScene(views, knowledge.rows)
+    candidates, nearest = _candidates(views, failing, knowledge, scene)
     known = facts if isinstance(facts, Facts) else Facts.of(facts or {}, "given")  # type: ignore[arg-type]
     observed, reports = _observe(candidates, evidence, known, probes, knowledge)
     findings = tuple(
         finding_of(item, evidence, knowledge.entry(item.signature.id), observed, TableFunctions(knowledge))
         for item in candidates
     )
+    failure = None if findings else describe(views, failing)
+    elsewhere = root_elsewhere(candidates, failure, views, scene, lambda: led_to(knowledge.signatures))
+    if elsewhere is not None and not findings:
+        failure = failure or pointed_failure(elsewhere)
     return Diagnosis(
-        status=_status(findings, failing),
+        status=_status(findings, failing, elsewhere),
         sources=tuple(document.source for document in evidence),
         findings=findings,
         facts=told_facts(findings).merged(observed),
         probes=reports,
-        failure=None if findings else describe(views, failing),
+        failure=failure,
         nearest=nearest,
+        elsewhere=elsewhere,
     )
 
 
-def _texts(source: str | Iterable[str] | Iterable[Path]) -> tuple[RawText, ...]:
+def _texts(source: str | Iterable[str] | Iterable[Path], knowledge: KnowledgeBase) -> tuple[RawText, ...]:
+    from gpuhelp.scanning.gather import gather, gather_text
+
     if isinstance(source, str):
-        return (from_text(source, "text"),)
+        return (gather_text(source, "text", knowledge),)
     parts = list(source)
     if parts and all(isinstance(part, Path) for part in parts):
         from io import BytesIO
 
-        from gpuhelp.reading.sources import read_paths
+        from gpuhelp.reading.sources import check
 
-        return read_paths((str(part) for part in parts), BytesIO())
-    return (from_text("\n".join(str(part).rstrip("\n") for part in parts), "text"),)
+        paths = [str(part) for part in parts]
+        check(paths)
+        return gather(paths, BytesIO(), knowledge).texts
+    return (gather_text("\n".join(str(part).rstrip("\n") for part in parts), "text", knowledge),)
 
 
 def _candidates(
-    views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase
+    views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase, scene: EvidenceScene
 ) -> tuple[tuple[Candidate, ...], tuple[Route, ...]]:
     """Candidates by exact patterns, else by fuzzy ones, else by the question; and the nearest entries."""
     signatures = knowledge.signatures_near(lambda literal: any(view.holds(literal) for view in views))
@@ -140,7 +157,7 @@ def _candidates(
             signatures = knowledge.signatures
             matches, nearest = _asked(views, failing, knowledge)
     captures = knowledge.rows("captures")
-    ranked = rank(matches, signatures)
+    ranked = rank(matches, signatures, scene)
     return tuple(_enriched(candidate, views, captures) for candidate in ranked), nearest
 
 
@@ -196,10 +213,10 @@ _ALWAYS_WANTED = frozenset({"os.platform", "python.executable", "python.manager"
 """Commands are spelled by these."""
 
 
-def _status(findings: tuple[Finding, ...], failing: Places) -> Status:
+def _status(findings: tuple[Finding, ...], failing: Places, elsewhere: Elsewhere | None) -> Status:
     if findings:
         return Status.KNOWN
-    return Status.UNKNOWN if failing else Status.HEALTHY
+    return Status.UNKNOWN if failing or elsewhere else Status.HEALTHY
 
 
 class TableFunctions(Mapping[str, Callable[..., object]]):

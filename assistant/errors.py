@@ -25,6 +25,10 @@ class Saying(NamedTuple):
     key: str
     values: Mapping[str, object]
 
+    def told(self, words: Words) -> str:
+        """The sentence in the language of `words`."""
+        return words(self.key, **self.values)
+
 
 class GpuhelpError(Exception):
     """Shown to the person as one line each: what is wrong, and what to do."""
@@ -35,7 +39,7 @@ class GpuhelpError(Exception):
 
     def told(self, words: Words) -> tuple[str, ...]:
         """The lines in the language of `words`."""
-        return tuple(words(one.key, **one.values) if isinstance(one, Saying) else one for one in self.sayings)
+        return tuple(one.told(words) if isinstance(one, Saying) else one for one in self.sayings)
 
     def __str__(self) -> str:
         return "; ".join(self.told(Words("en")))

@@ -14,7 +14,9 @@ from gpuhelp.words import Words
 COMMANDS = ("diagnose", "explain", "check", "env", "kb", "chat")
 _HELP_COLUMNS = 88
 """Given, since argparse would otherwise load shutil at every start to ask for the terminal's width."""
-_WITH_VALUE = frozenset({"--format", "--lang", "--env", "--python", "--kb", "--color", "--probe-timeout"})
+_WITH_VALUE = frozenset(
+    {"--format", "--lang", "--env", "--python", "--kb", "--color", "--probe-timeout", "--last", "--since"}
+)
 DEFAULT_PROBE_TIMEOUT_S = 5.0
 _LONGEST_PROBE_TIMEOUT_S = 600
 _USAGE_ERRORS = (
@@ -189,6 +191,8 @@ def _seconds(text: str) -> float:
 def _diagnose(parser: argparse.ArgumentParser, words: Words) -> None:
     parser.add_argument("files", nargs="*", default=[], metavar="FILE", help=words("help.files"))
     parser.add_argument("--all", action="store_true", help=words("help.all"))
+    parser.add_argument("--last", metavar="N", help=words("help.last"))
+    parser.add_argument("--since", metavar="TIME", help=words("help.since"))
     _common(parser, words)
     _machine(parser, words)
 

@@ -49,7 +49,9 @@ def build_sections(files: Iterable[SourceFile]) -> dict[str, Any]:
     records = _records(entries, messages, problems)
     if problems:
         raise KnowledgeError(tuple(sorted(set(problems))))
-    plan = scan_plan(records, _rows(tables, "failure_signs", "signs"), _rows(tables, "common_words", "words"))
+    signs = (*_rows(tables, "failure_signs", "signs"), *_rows(tables, "root_pointers", "pointers"))
+    speakers = _rows(tables, "speakers", "speakers")
+    plan = scan_plan(records, signs, speakers, _rows(tables, "common_words", "words"))
     return {**sections_of(records), **sections, "scan": plan}
 
 

@@ -16,29 +16,44 @@ from gpuhelp.kb.literals import Choice, literal_choices
 
 _COMMON_WORD, _NEXT_WORD = 1, 2
 """What a word that ordinary logs are full of counts, where others count their characters, and what it counts
-that one word stands beside another. Numbers and signs are common."""
+that one word stands beside another. Numbers are common, signs do not count."""
 
 
-_PARTS = (r'File "[^"\n]{1,500}", line \d', r"frame #\d{1,4}: ")
+_PARTS = ((r'File "[^"\n]{1,500}", line \d', False), (r"frame #\d{1,4}: ", False))
 """Lines of tracebacks, which may be longer than what is kept around their first or last line."""
 
 
-def scan_plan(records: Iterable[Record], signs: Iterable[Mapping[str, Any]], common: Iterable[str]) -> Record:
+def scan_plan(
+    records: Iterable[Record],
+    signs: Iterable[Mapping[str, Any]],
+    parts: Iterable[Mapping[str, Any]],
+    common: Iterable[str],
+) -> Record:
     """{"patterns": [[expression, literals, is_part], ...]}: each expression once, in a fixed order.
 
-    `signs` are rows of tables/failure_signs.yaml as written, `common` the words of tables/common_words.yaml.
-    A pattern of which only everyday words are certain is not looked for: it still counts near the others.
+    `signs` and `parts` are rows of tables of patterns as written; parts only matter beside something else.
+    `common` are the words of tables/common_words.yaml.
+    A pattern of an entry of which only everyday words are certain is not looked for; it counts near others.
     """
     known = frozenset(common)
     rows: dict[str, list[Any]] = {}
-    for source, case in (*_of_signs(signs), *_of_entries(records)):
-        expression = loosened(source, case=case)
+    for source, case in _of_rows(signs):
+        _add(rows, source, case, rarest(literal_choices(source), known))
+    for source, case in _of_entries(records):
         literals = rarest(literal_choices(source), known)
-        if literals and min(_rarity(text, known) for text in literals) > _COMMON_WORD:
-            rows.setdefault(expression, [expression, sorted(literals), False])
-    for source in _PARTS:
-        rows[source] = [regexes.ready(source), sorted(rarest(literal_choices(source), known)), True]
+        if min((_rarity(text, known) for text in literals), default=0) > _COMMON_WORD:
+            _add(rows, source, case, literals)
+    for source, case in (*_of_rows(parts), *_PARTS):
+        _add(rows, source, case, rarest(literal_choices(source), known), is_part=True)
     return {"patterns": list(rows.values())}
+
+
+def _add(
+    rows: dict[str, list[Any]], source: str, case: bool, literals: Choice, is_part: bool = False
+) -> None:
+    expression = loosened(source, case=case)
+    if literals:
+        rows.setdefault(expression, [expression, sorted(literals), is_part])
 
 
 _ANCHORS = {
@@ -58,11 +73,18 @@ def rarest(choices: Iterable[Choice], common: frozenset[str]) -> Choice:
     return max(choices, key=lambda choice: min(_rarity(text, common) for text in choice), default=frozenset())
 
 
-def _rarity(literal: str, common: frozenset[str]) -> float:
-    """More is rarer: letters, where a common word counts as one."""
-    words = re.findall(r"[^\W\d_]+|[\d\W_]+", literal)
-    counted = sum(len(word) if word[0].isalpha() and word not in common else _COMMON_WORD for word in words)
-    return counted + _NEXT_WORD * literal.count(" ")
+def _rarity(literal: str, common: frozenset[str]) -> int:
+    """More is rarer: the letters of its words, where a common word or a number counts as one."""
+    words = re.findall(r"[^\W\d_]+|\d+", literal)
+    return sum(_weight(word, common) for word in words) + _NEXT_WORD * len(re.findall(r"\w \w", literal))
+
+
+def _weight(word: str, common: frozenset[str]) -> int:
+    if word in common or word.isdecimal():
+        return _COMMON_WORD
+    return (
+        len(word) if word.isascii() else len(word.encode())
+    )  # a sign of another script says as much as three
 
 
 def _of_entries(records: Iterable[Record]) -> Iterator[tuple[str, bool]]:
@@ -70,6 +92,6 @@ def _of_entries(records: Iterable[Record]) -> Iterator[tuple[str, bool]]:
         yield from ((source, case) for source, case in record["scan"])
 
 
-def _of_signs(signs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
-    for row in signs:
+def _of_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
+    for row in rows:
         yield regexes.escaped(row["text"]) if "text" in row else row["regex"], bool(row.get("case", False))

@@ -16,6 +16,7 @@ from gpuhelp.rendering.reasons import was_asked
 from gpuhelp.rendering.text import (
     captured_rows,
     cause_rows,
+    elsewhere_rows,
     evidence_rows,
     fix_rows,
     headline_rows,
@@ -43,8 +44,9 @@ def named(diagnosis: Diagnosis, name: str) -> Diagnosis:
         for finding in diagnosis.findings
     )
     failure = diagnosis.failure._replace(source=name) if diagnosis.failure is not None else None
+    elsewhere = diagnosis.elsewhere._replace(source=name) if diagnosis.elsewhere is not None else None
     sources = tuple(source._replace(name=name) for source in diagnosis.sources)
-    return replace(diagnosis, sources=sources, findings=findings, failure=failure)
+    return replace(diagnosis, sources=sources, findings=findings, failure=failure, elsewhere=elsewhere)
 
 
 def answer_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase, text: str) -> tuple[Row, ...]:
@@ -58,7 +60,8 @@ def opening_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase, t
     if diagnosis.findings:
         finding = diagnosis.findings[0]
         where = () if was_asked(finding) else evidence_rows(finding, words)
-        return (*headline_rows(finding, words), *where, *captured_rows(finding, words))
+        pointed = elsewhere_rows(diagnosis, words)
+        return (*headline_rows(finding, words), *pointed, *where, *captured_rows(finding, words))
     if diagnosis.status is Status.UNKNOWN:
         return (*unknown_rows(diagnosis, words), *_nearest(diagnosis, words, knowledge))
     if looks_like_question(text):

@@ -14,8 +14,8 @@ from gpuhelp.commands.common import given_facts, knowledge_of, machine_of, obser
 from gpuhelp.diagnosis import Diagnosis, Observe, diagnose_texts
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts
-from gpuhelp.reading.pieces import from_text
 from gpuhelp.rendering.privacy import Privacy
+from gpuhelp.scanning.gather import gather_text
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
 
@@ -44,7 +44,9 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
 
 def _tools(knowledge: KnowledgeBase, observe: Observe | None, terminal: Terminal) -> Tools:
     def diagnose(text: str, given: Facts, probes: Observe | None = None) -> Diagnosis:
-        return diagnose_texts((from_text(text, "input"),), facts=given, probes=probes, knowledge=knowledge)
+        return diagnose_texts(
+            (gather_text(text, "input", knowledge),), facts=given, probes=probes, knowledge=knowledge
+        )
 
     def look(text: str, given: Facts) -> Diagnosis:
         return diagnose(text, given, observe)

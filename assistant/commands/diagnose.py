@@ -8,9 +8,12 @@ from collections.abc import Sequence
 
 from gpuhelp.commands.common import given_facts, knowledge_of, observer_of
 from gpuhelp.diagnosis import Diagnosis, Status, diagnose_texts
-from gpuhelp.errors import ExitCode, InputError
+from gpuhelp.errors import ExitCode, InputError, Saying
+from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.options import COMMANDS
-from gpuhelp.reading.sources import STANDARD_INPUT, read_paths
+from gpuhelp.reading.sources import STANDARD_INPUT, Notes, check, selection_from
+from gpuhelp.rendering.progress import ReadingProgress
+from gpuhelp.scanning.gather import Gathered, gather
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
 
@@ -18,18 +21,38 @@ from gpuhelp.words import Words
 def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     """Diagnose files or standard input; 0 no failure, 1 a failure."""
     _refuse_misspelled_command(options.files, words)
-    texts = read_paths(options.files or [STANDARD_INPUT], terminal.stdin)
-    if not any(text.text.strip() for text in texts):
-        print(words("nothing"), file=terminal.stderr)
-        return ExitCode.NO_FAILURE
     knowledge = knowledge_of(options)
-    diagnosis = diagnose_texts(
-        texts, facts=given_facts(options), probes=observer_of(options, terminal), knowledge=knowledge
-    )
+    probes = observer_of(options, terminal)
+    texts, interrupted = _gathered(options, terminal, words, knowledge)
+    is_empty = not any(text.text.strip() for text in texts)
+    if interrupted and is_empty:
+        return ExitCode.INTERRUPTED
+    if interrupted or is_empty:
+        print(words("note.interrupted" if interrupted else "nothing"), file=terminal.stderr)
+    if is_empty:
+        return ExitCode.NO_FAILURE
+    diagnosis = diagnose_texts(texts, facts=given_facts(options), probes=probes, knowledge=knowledge)
     from gpuhelp.rendering.output import write
 
     write(diagnosis, options, terminal, words, knowledge)
-    return exit_code(diagnosis)
+    return ExitCode.INTERRUPTED if interrupted else exit_code(diagnosis)
+
+
+def _gathered(
+    options: argparse.Namespace, terminal: Terminal, words: Words, knowledge: KnowledgeBase
+) -> Gathered:
+    """The texts to diagnose; what a person should hear about their files goes to standard error."""
+    paths = options.files or [STANDARD_INPUT]
+    selection = selection_from(options.last, options.since)
+    check(paths)
+    notes = Notes()
+    with ReadingProgress(terminal.stderr) as progress:
+        watcher = progress if terminal.stderr.isatty() else None
+        gathered = gather(paths, terminal.stdin, knowledge, selection=selection, notes=notes, watcher=watcher)
+    told = [saying.told(words) if isinstance(saying, Saying) else saying for saying in notes.sayings]
+    for line in told:
+        print(line, file=terminal.stderr)
+    return gathered
 
 
 def _refuse_misspelled_command(files: Sequence[str], words: Words) -> None:

@@ -14,8 +14,8 @@ from gpuhelp.kb.regexes import regex, squash
 from gpuhelp.matching.view import View
 from gpuhelp.reading.evidence import PythonError
 
-_MOST_OCCURRENCES = 200
-"""Of one pattern in one document; a flood of equal lines says nothing new."""
+_MOST_OCCURRENCES = 2000
+"""Of one pattern in one document: as many as a large job has ranks; a flood of equal lines says no more."""
 
 
 class Match(NamedTuple):

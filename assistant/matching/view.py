@@ -31,6 +31,7 @@ class View:
 
     def __init__(self, document: Document, advice: Iterable[Row] = ()) -> None:
         self.document = document
+        self._held: dict[str, bool] = {}
         lines = [
             _MASK * len(line.text) if index in document.echoes else line.text
             for index, line in enumerate(document.lines)
@@ -91,6 +92,11 @@ class View:
 
     def holds(self, literal: str) -> bool:
         """True if the squashed text holds this squashed literal."""
+        if literal not in self._held:
+            self._held[literal] = self._look_for(literal)
+        return self._held[literal]
+
+    def _look_for(self, literal: str) -> bool:
         if len(self.squashed) > _LONG:
             data = literal.encode("utf-8", "surrogatepass")
             ends = (data[:_WORD_BYTES], data[-_WORD_BYTES:]) if len(data) >= _WORD_BYTES else ()
@@ -127,6 +133,7 @@ class View:
         self.text = "".join([*parts, self.text[done:]])
         for name in ("squashed", "_squashed_with_case", "_squashed_starts"):
             self.__dict__.pop(name, None)
+        self._held.clear()
 
     def _spans_of(self, row: Row) -> Iterator[Span]:
         if not self.may_match(row["anchors"]):

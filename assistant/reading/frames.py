@@ -12,10 +12,12 @@ _FRAME = re.compile(
 )
 _CUT_FRAME = r'^(?P<file>[^"\n]{1,500}\.pyx?)", line (?P<line>\d{1,7})(?:,? in (?P<function>.{1,200}))?'
 _NOTEBOOK_FRAME = (
-    r"^(?:(?:File )?(?P<file>(?:[A-Za-z]:)?[^:()\"'<>\n]{1,400}\.pyx?|<[^<>\n]{1,80}>)"
+    r"^ {0,2}(?:(?:File )?(?P<file>(?:[A-Za-z]:)?[^:()\"'<>\n]{1,400}\.pyx?|<[^<>\n]{1,80}>)"
+    r"|\[(?P<linked>[^\]\n]{1,400}\.pyx?|<[^<>\]\n]{1,80}>)\]\(https?://[^)\s]{1,400}\)"
     r"|(?P<cell>(?:Cell |Input )?In ?\[\d+\]))"
     r"(?::(?P<line>\d{1,7})|, line (?P<other>\d{1,7}))?(?:,? in (?P<function>[^\n]{1,200}))?$"
 )
+_FRAME_BEGINNINGS = ("Cell In", "Input In", "File ", "  Cell In", "  File ")
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|[\\/]lib(?:64)?[\\/]python\d|^lib/python\d|^<(?!ipython|stdin)"
     r"|(?:python[\d.]*|c?python-\d[\w.+-]*|PythonSoftwareFoundation[^\\/]*|pyenv-win[\\/]versions[\\/][^\\/]+"
@@ -45,13 +47,16 @@ def frame_of(text: str) -> Frame | None:
 
 
 def notebook_frame_of(text: str) -> Frame | None:
-    """The call of a notebook's line: `x.py in f(a)`, `File x.py:3, in f(a)`, `Cell In[3], line 2`."""
+    """The call of a notebook's line: `x.py in f(a)`, `File x.py:3, in f(a)`, `Cell In[3], line 2`.
+
+    Colab copies the file as a link: `[x.py](https://localhost:8080/#) in f(a)`.
+    """
     text = text.rstrip()
-    if " in " not in text and not text.startswith(("Cell In", "Input In", "File ")):
+    if " in " not in text and not text.startswith(_FRAME_BEGINNINGS):
         return None
     found = re.match(_NOTEBOOK_FRAME, text)
     if found is None or not (found["line"] or found["other"] or found["function"]):
         return None
-    file = (found["file"] or found["cell"]).strip()
+    file = (found["file"] or found["linked"] or found["cell"]).strip()
     line = found["line"] or found["other"] or ""
     return Frame(file, line, (found["function"] or "").strip(), is_library(file))

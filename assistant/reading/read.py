@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gpuhelp.reading.episodes import find_episodes
 from gpuhelp.reading.evidence import Document, Evidence, Source
 from gpuhelp.reading.pieces import RawText
 from gpuhelp.reading.traceback import find_errors
@@ -18,4 +19,5 @@ def read(texts: Iterable[RawText]) -> Evidence:
 def _document(raw: RawText) -> Document:
     lines = unwrap(raw.pieces)
     errors, echoes = find_errors(lines)
-    return Document(Source(raw.name, raw.size_bytes, raw.line_count, raw.rank), lines, errors, echoes)
+    source = Source(raw.name, raw.size_bytes, raw.line_count, raw.rank)
+    return Document(source, lines, errors, echoes, find_episodes(lines, errors))

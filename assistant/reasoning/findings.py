@@ -12,8 +12,8 @@ from gpuhelp.matching.symptoms import Match
 from gpuhelp.probes.facts import Fact, Facts
 from gpuhelp.reading.evidence import Evidence
 from gpuhelp.reasoning.fixes import tools_of
-from gpuhelp.reasoning.incidents import Candidate, Role
-from gpuhelp.reasoning.judge import Judgement, judge
+from gpuhelp.reasoning.incidents import GUESS, Candidate, Role
+from gpuhelp.reasoning.judge import Judgement, Verdict, judge
 from gpuhelp.reasoning.scope import Scope, scope_of
 
 _MOST_EVIDENCE = 20
@@ -30,12 +30,23 @@ class EvidenceLine(NamedTuple):
     time: str = ""
 
 
+class Ranks(NamedTuple):
+    """On how many of all ranks a finding shows; `first` is the first, `place` the index of its evidence."""
+
+    on: int
+    of: int
+    first: str
+    place: int
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One class of failure that the evidence shows, judged.
 
     `reasons` say why it matched ("text", what the pattern looks for). `occurrences` counts the places, of
-    which `evidence` holds the first. `scope` fills in the entry's texts.
+    which `evidence` holds the first. `scope` fills in the entry's texts. `ranks` is None where one process
+    speaks. `follows` is the entry that a consequence follows from. `guess` names what makes the finding a
+    guess, if it is one: the text shows a symptom that other causes have as well.
     """
 
     entry: Entry
@@ -47,6 +58,9 @@ class Finding:
     captured: Mapping[str, str]
     judgements: tuple[Judgement, ...]
     scope: Scope
+    ranks: Ranks | None = None
+    follows: str = ""
+    guess: str = ""
 
 
 def finding_of(
@@ -57,16 +71,22 @@ def finding_of(
     derived = _first_of(match.derived for match in candidate.matches)
     known = facts.merged(_told(candidate.matches, evidence))
     scope = scope_of(known, captured, {**tools_of(known), **derived}, functions)
+    judgements = judge(entry.causes, scope)
+    guess = _guess(candidate, judgements)
+    shown = _shown(candidate)
     return Finding(
         entry=entry,
         role=candidate.role,
-        confidence=_confidence(candidate),
+        confidence=min(_confidence(candidate), _GUESSED) if guess else _confidence(candidate),
         occurrences=len(candidate.matches),
-        evidence=tuple(_line(match, evidence) for match in candidate.matches[:_MOST_EVIDENCE]),
+        evidence=tuple(_line(candidate, place, evidence) for place in shown),
         reasons=tuple(dict.fromkeys((match.kind, match.label) for match in candidate.matches)),
         captured=captured,
-        judgements=judge(entry.causes, scope),
+        judgements=judgements,
         scope=scope,
+        ranks=_ranks(candidate, shown),
+        follows=candidate.follows,
+        guess=guess,
     )
 
 
@@ -101,14 +121,41 @@ def _first_of(mappings: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
     return merged
 
 
-def _line(match: Match, evidence: Evidence) -> EvidenceLine:
+def _line(candidate: Candidate, place: int, evidence: Evidence) -> EvidenceLine:
+    match = candidate.matches[place]
     document = evidence[match.document]
     line = document.lines[match.first]
-    return EvidenceLine(document.source.name, line.number, line.raw, line.wrapping.rank, line.wrapping.time)
+    rank = line.wrapping.rank or (candidate.spoken[place] if candidate.spoken else "")
+    return EvidenceLine(document.source.name, line.number, line.raw, rank, line.wrapping.time)
+
+
+def _shown(candidate: Candidate) -> tuple[int, ...]:
+    """The first places, and the one of the first failing rank among them."""
+    count = len(candidate.matches)
+    first = candidate.ranks.place if candidate.ranks else 0
+    if first < _MOST_EVIDENCE:
+        return tuple(range(min(count, _MOST_EVIDENCE)))
+    return (*range(_MOST_EVIDENCE - 1), first)
+
+
+def _ranks(candidate: Candidate, shown: tuple[int, ...]) -> Ranks | None:
+    counted = candidate.ranks
+    if counted is None:
+        return None
+    return Ranks(counted.on, counted.of, counted.first, shown.index(counted.place))
+
+
+def _guess(candidate: Candidate, judgements: tuple[Judgement, ...]) -> str:
+    """What makes it a guess: named by every place where it shows, as long as no fact confirms a cause."""
+    named = [match.derived.get(GUESS) for match in candidate.matches]
+    if not all(named) or any(judgement.verdict is Verdict.CONFIRMED for judgement in judgements):
+        return ""
+    return str(named[0])
 
 
 _TRUST = {"fuzzy": 0.8, "question": 0.9}
 _EXACT = 0.95
+_GUESSED = 0.6
 
 
 def _confidence(candidate: Candidate) -> float:

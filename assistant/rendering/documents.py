@@ -8,11 +8,14 @@ from typing import Any
 from gpuhelp import __version__
 from gpuhelp.diagnosis import Diagnosis
 from gpuhelp.kb.load import KnowledgeBase
+from gpuhelp.matching.failure import UnknownFailure
+from gpuhelp.reasoning.elsewhere import Elsewhere
 from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.judge import Judgement
 from gpuhelp.reasoning.scope import Scope
 from gpuhelp.rendering.layout import escape_unprintable
+from gpuhelp.rendering.pointing import pointing
 from gpuhelp.rendering.reasons import reasons_of, was_asked
 from gpuhelp.words import Words
 
@@ -43,15 +46,9 @@ def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Da
         ],
     }
     if diagnosis.failure is not None:
-        failure = diagnosis.failure
-        data["failure"] = {
-            "exception": failure.exception,
-            "message": _bounded(failure.message),
-            "user_frame": failure.user_frame,
-            "source": failure.source,
-            "line": failure.line,
-            "text": _bounded(failure.text),
-        }
+        data["failure"] = _failure(diagnosis.failure)
+    if diagnosis.elsewhere is not None:
+        data["root_elsewhere"] = _elsewhere(diagnosis.elsewhere, words)
     if diagnosis.nearest:
         data["nearest"] = [
             {
@@ -94,7 +91,47 @@ def _finding(finding: Finding, words: Words) -> Data:
         "summary": finding.entry.summary.of(language).strip(),
         "occurrences": finding.occurrences,
     }
+    if finding.ranks is not None:
+        ranks, first = finding.ranks, finding.evidence[finding.ranks.place]
+        data["ranks"] = {"count": ranks.on, "of": ranks.of, "first": ranks.first}
+        data["ranks"] |= {"source": first.source, "line": first.line}
+    if finding.follows:
+        data["follows"] = finding.follows
+    guess = words.find(f"guess.{finding.guess}") if finding.guess else None
+    if guess:
+        data["guess"] = guess
     return {**data, "asked": True} if was_asked(finding) else data
+
+
+def _failure(failure: UnknownFailure) -> Data:
+    return {
+        "exception": failure.exception,
+        "message": _bounded(failure.message),
+        "user_frame": failure.user_frame,
+        "source": failure.source,
+        "line": failure.line,
+        "text": _bounded(failure.text),
+    }
+
+
+def _elsewhere(elsewhere: Elsewhere, words: Words) -> Data:
+    """What the text tells of the process that has the cause; null where it tells nothing."""
+    told = pointing(elsewhere, words)
+    return {
+        "rank": elsewhere.rank or elsewhere.local_rank or None,
+        "host": elsewhere.host or None,
+        "pid": elsewhere.pid or None,
+        "exit_code": elsewhere.exit_code or None,
+        "log": elsewhere.log or None,
+        "says": _bounded(elsewhere.says),
+        "signal": elsewhere.signal or None,
+        "program": elsewhere.program,
+        "source": elsewhere.source,
+        "line": elsewhere.line,
+        "title": told.title,
+        "where": told.where,
+        "look": told.look,
+    }
 
 
 def _evidence(line: Any) -> Data:

@@ -35,6 +35,12 @@ def place_label(source: str, line: int, words: Words) -> str:
     return f"{words('standard_input') if source == 'standard input' else source}:{line}"
 
 
+def ranks_label(on: int, of: int, first: str, place: str, words: Words) -> str:
+    """On how many of all ranks, and which was the first, at which place."""
+    key = "ranks.one" if on == 1 else "ranks.all" if on == of else "ranks"
+    return words(key, count=on, of=of, first=first, place=place)
+
+
 def source_label(source: str, words: Words) -> str:
     """Where a value comes from; what is no sentence of ours (a path, a program) stands as it is."""
     found = _FROM_TEXT_LINE.fullmatch(source)

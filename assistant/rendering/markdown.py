@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gpuhelp.rendering.labels import label, labels, place_label, source_label
+from gpuhelp.rendering.labels import label, labels, place_label, ranks_label, source_label
 from gpuhelp.rendering.layout import printable
 from gpuhelp.rendering.reasons import spell
 from gpuhelp.words import Words
@@ -31,9 +31,11 @@ def to_markdown(template: str, data: dict[str, Any], words: Words) -> str:
     environment.filters.update(
         plain=escape,
         paragraphs=paragraphs,
+        prose=prose,
         fence=fence,
         code=code,
         place=lambda place: place_label(place["source"], place["line"], words),
+        ranks=lambda ranks: _ranks(ranks, words),
         label=lambda name: label(name, words),
         names=lambda names: labels(names, words),
         source=lambda name: source_label(name, words),
@@ -53,6 +55,21 @@ def paragraphs(text: object) -> str:
     return "\n\n".join(escape(part) for part in str(text).strip().split("\n\n"))
 
 
+def prose(text: object) -> str:
+    """A sentence of ours, in which backquotes mark code, on one line."""
+    parts = str(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    spelled = (code(part) if number % 2 else _inside(part) for number, part in enumerate(parts))
+    return "".join(spelled)
+
+
+def _inside(part: str) -> str:
+    """Escaped, with the spaces at its ends kept: code stands beside it."""
+    before, after = part[:1].isspace(), part[-1:].isspace()
+    return " " * before + escape(part) + " " * (after and bool(part.strip()))
+
+
 def code(text: object) -> str:
     """A stretch of code within a line; whatever backquotes stand in it."""
     body = " ".join(printable(str(text)).split())
@@ -66,6 +83,11 @@ def fence(text: object) -> str:
     body = printable(str(text)).strip("\n")
     ticks = "`" * max(3, _longest_run(body) + 1)
     return f"{ticks}\n{body}\n{ticks}"
+
+
+def _ranks(ranks: dict[str, Any], words: Words) -> str:
+    place = place_label(ranks["source"], ranks["line"], words)
+    return ranks_label(ranks["count"], ranks["of"], ranks["first"], place, words)
 
 
 def _longest_run(text: str) -> int:

@@ -1,4 +1,4 @@
-"""A bar on standard error while large files are read, where a person watches, and only after a second."""
+"""A bar on standard error while large files are read: not before a second has passed."""
 
 from __future__ import annotations
 
@@ -17,34 +17,25 @@ _LONGEST_NAME = 40
 class ReadingProgress:
     """Counts the bytes read, and shows them. To be used in a `with`, which takes the bar away at its end."""
 
-    def __init__(
-        self, stream: TextIO, *, is_shown: bool, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
-        self._is_shown = is_shown
         self._clock = clock
         self._start_s = clock()
         self._name = ""
-        self._total_bytes: int | None = 0
-        self._read_bytes = 0
+        self._total_bytes: int | None = None
+        self._done_bytes = 0
         self._bar: tuple[Progress, TaskID] | None = None
-
-    @property
-    def read_bytes(self) -> int:
-        """The bytes read so far, of all sources."""
-        return self._read_bytes
 
     def begin(self, name: str, size_bytes: int | None) -> None:
         """The next source; its size may be unknown."""
         self._name = name if len(name) <= _LONGEST_NAME else "…" + name[-_LONGEST_NAME:]
-        known = self._total_bytes is not None and size_bytes is not None
-        self._total_bytes = self._read_bytes + (size_bytes or 0) if known else None
+        self._total_bytes, self._done_bytes = size_bytes, 0
         self._show()
 
-    def advance(self, count_bytes: int) -> None:
-        """So many more bytes were read."""
-        self._read_bytes += count_bytes
-        if self._bar is None and self._is_shown and self._clock() - self._start_s > _PATIENCE_S:
+    def advance(self, done_bytes: int) -> None:
+        """So much of the source was read."""
+        self._done_bytes = done_bytes
+        if self._bar is None and self._clock() - self._start_s > _PATIENCE_S:
             self._bar = self._start()
         self._show()
 
@@ -65,7 +56,7 @@ class ReadingProgress:
     def _show(self) -> None:
         if self._bar is not None:
             bar, task = self._bar
-            bar.update(task, description=self._name, completed=self._read_bytes, total=self._total_bytes)
+            bar.update(task, description=self._name, completed=self._done_bytes, total=self._total_bytes)
 
     def __enter__(self) -> ReadingProgress:
         return self

@@ -10,9 +10,11 @@ from gpuhelp.kb.entry import Fix
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import fitting, tell
+from gpuhelp.reasoning.incidents import Role
 from gpuhelp.reasoning.judge import Judgement, Verdict
-from gpuhelp.rendering.labels import known_label, label, labels, place_label
+from gpuhelp.rendering.labels import known_label, label, labels, place_label, ranks_label
 from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
+from gpuhelp.rendering.pointing import pointing
 from gpuhelp.rendering.privacy import without_secrets
 from gpuhelp.rendering.reasons import reasons_of, was_asked
 from gpuhelp.rendering.stack import stack_row
@@ -46,6 +48,7 @@ def diagnosis_rows(
     first, *others = diagnosis.findings
     rows = [
         *headline_rows(first, words),
+        *elsewhere_rows(diagnosis, words),
         *(() if was_asked(first) else evidence_rows(first, words)),
         *captured_rows(first, words),
         *machine_rows(diagnosis, words),
@@ -70,12 +73,39 @@ def headline_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
         stack_row(finding.entry.layer, words),
         BLANK,
         *(row(paragraph, indent=2) for paragraph in _paragraphs(finding.entry.summary.of(language))),
+        *guess_rows(finding, words),
     )
+
+
+def guess_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
+    """That it is a guess, and what would tell."""
+    text = words.find(f"guess.{finding.guess}") if finding.guess else None
+    return (BLANK, _heading(words("guess")), row(text, indent=2)) if text else ()
+
+
+def elsewhere_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
+    """Whose output holds the cause, where this text does not."""
+    elsewhere = diagnosis.elsewhere
+    if elsewhere is None:
+        return ()
+    told = pointing(elsewhere, words)
+    rows = [BLANK, _heading(told.title), row(told.where, indent=2), row(told.look, indent=2)]
+    failure = diagnosis.failure
+    if failure is None or (failure.source, failure.line) != (elsewhere.source, elsewhere.line):
+        place = Span(f"{place_label(elsewhere.source, elsewhere.line, words)}  ", "dim")
+        label = Span(f"{words('elsewhere.says')}  ", "dim")
+        rows.append(row(label, place, Span(_cut(elsewhere.says), "quote"), indent=2, hang=2))
+    return tuple(rows)
 
 
 def evidence_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     """The lines that show it."""
     rows = [BLANK, _heading(words("evidence"))]
+    ranks = finding.ranks
+    if ranks is not None:
+        first = finding.evidence[ranks.place]
+        where = place_label(first.source, first.line, words)
+        rows.append(row(ranks_label(ranks.on, ranks.of, ranks.first, where, words), indent=2))
     for line in finding.evidence[:_SHOWN_EVIDENCE]:
         rank = f" {words('rank', rank=line.rank)}" if line.rank else ""
         place = Span(f"{place_label(line.source, line.line, words)}{rank}  ", "dim")
@@ -197,24 +227,40 @@ def fix_rows(numbered: Numbered, finding: Finding, words: Words) -> tuple[Row, .
 
 
 def others_rows(findings: Iterable[Finding], words: Words, *, everything: bool = False) -> tuple[Row, ...]:
-    """The other findings, one line each; in full where all is asked for."""
-    rows = [BLANK, _heading(words("also"))]
-    for finding in findings:
-        where = finding.evidence[0]
-        place = place_label(where.source, where.line, words)
-        rows.append(
-            row(
-                Span(f"{words('role.' + finding.role.value)}  ", "dim"),
-                Span(finding.entry.title.of(words.language)),
-                Span(f"  {finding.entry.id}, {place}", "dim", unbroken=True),
-                indent=2,
-                hang=2,
-            )
-        )
-        if everything:
-            rows += cause_rows(finding, words, everything=True)
-            rows += fixes_rows(finding, words, everything=True)
+    """The other findings, one line each, what followed from the first before the rest; in full if wanted."""
+    findings = tuple(findings)
+    apart = {finding.entry.id for finding in findings if finding.role is not Role.CONSEQUENCE}
+    followed = [each for each in findings if each.entry.id not in apart and each.follows not in apart]
+    rest = [each for each in findings if each not in followed]
+    rows: list[Row] = []
+    for heading, part in (("followed", followed), ("also", rest)):
+        if part:
+            rows += [BLANK, _heading(words(heading))]
+            rows += [one for each in part for one in _other(each, words, heading, everything=everything)]
     return tuple(rows)
+
+
+def _other(finding: Finding, words: Words, heading: str, *, everything: bool) -> Iterator[Row]:
+    where = finding.evidence[0]
+    told = [finding.entry.id, place_label(where.source, where.line, words), *_count(finding, words)]
+    role = f"{words('role.' + finding.role.value)}  " if heading == "also" else ""
+    yield row(
+        Span(role, "dim"),
+        Span(finding.entry.title.of(words.language)),
+        Span(f"  {', '.join(told)}", "dim", unbroken=True),
+        indent=2,
+        hang=2,
+    )
+    if everything:
+        yield from cause_rows(finding, words, everything=True)
+        yield from fixes_rows(finding, words, everything=True)
+
+
+def _count(finding: Finding, words: Words) -> tuple[str, ...]:
+    """On how many ranks it shows, else at how many places."""
+    if finding.ranks is not None:
+        return (words("ranks.short", count=finding.ranks.on, of=finding.ranks.of),)
+    return (words("places.short", count=finding.occurrences),) if finding.occurrences > 1 else ()
 
 
 def question_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
@@ -248,8 +294,9 @@ def unknown_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
             rows.append(_labelled(words("unknown.frame"), failure.user_frame, indent=2))
         line = f"{place_label(failure.source, failure.line, words)}  {_cut(failure.text)}"
         rows.append(_labelled(words("unknown.line"), line, indent=2))
-    rows += [BLANK, row(words("unknown.what_now"), indent=2)]
-    return tuple(rows)
+    if diagnosis.elsewhere is not None:
+        return (*rows, *elsewhere_rows(diagnosis, words))
+    return (*rows, BLANK, row(words("unknown.what_now"), indent=2))
 
 
 def nearest_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -> tuple[Row, ...]:

@@ -38,10 +38,7 @@ class Block(NamedTuple):
 def scanned(
     reader: BinaryIO, scanner: Scanner, first: bytes = b"", muted: Container[int] = ()
 ) -> Iterator[Block]:
-    """The blocks of a stream in order. `first` was read of it before; `muted` patterns are not looked for.
-
-    After a Ctrl-C while it waits for input, what was read comes out before KeyboardInterrupt is raised.
-    """
+    """The blocks of a stream in order. `first` was read of it before; `muted` patterns are not looked for."""
     workers = min(_MOST_WORKERS, os.cpu_count() or 1)
     count = line_break_counter(BLOCK_BYTES)
 
@@ -55,10 +52,6 @@ def scanned(
             waiting.append(pool.submit(scan, data, before, offset))
             if len(waiting) > workers:
                 yield waiting.popleft().result()
-    except KeyboardInterrupt:
-        yield from (future.result() for future in waiting)
-        raise
-    else:
         yield from (future.result() for future in waiting)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -66,28 +59,23 @@ def scanned(
 
 def _read(reader: BinaryIO, first: bytes) -> Iterator[tuple[bytes, bytes, int]]:
     """Each block with the end of the one before it, and its offset."""
-    offset, before, ended, interrupted = 0, b"", False, False
+    offset, before, ended = 0, b"", False
     while not ended:
         head, first = first[:BLOCK_BYTES], first[BLOCK_BYTES:]
-        data, ended, interrupted = (head, False, False) if first else _filled(reader, head)
+        data, ended = (head, False) if first else _filled(reader, head)
         if data:
             yield data, before, offset
             before = data[-OVERLAP_BYTES:]
             offset += len(data)
-    if interrupted:
-        raise KeyboardInterrupt
 
 
-def _filled(reader: BinaryIO, head: bytes) -> tuple[bytes, bool, bool]:
-    """A full block that begins with `head`, whether the stream ended, and whether by a Ctrl-C."""
+def _filled(reader: BinaryIO, head: bytes) -> tuple[bytes, bool]:
+    """A full block that begins with `head`, and whether the stream ended before it was full."""
     parts, room = [head] if head else [], BLOCK_BYTES - len(head)
     while room > 0:
-        try:
-            part = reader.read(room)
-        except KeyboardInterrupt:  # what a pipe gave before must not be lost
-            return b"".join(parts), True, True
+        part = reader.read(room)
         if not part:
-            return b"".join(parts), True, False
+            return b"".join(parts), True
         parts.append(part)
         room -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts), False, False
+    return parts[0] if len(parts) == 1 else b"".join(parts), False

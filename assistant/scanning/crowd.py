@@ -10,17 +10,17 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gpuhelp.kb.store import checksum, read_regular, write_cached
-from gpuhelp.scanning.engine import Buffer, Gate, crowd_gate_for
+from gpuhelp.scanning.engine import Gate, crowd_gate_for
 
 _FRUITLESS = 200
 """Places of a pattern's literal without a match until it joins; half of it, if another one joins."""
 _MOST_JOININGS = 8
 Ends = Mapping[int, list[int]]
-"""By pattern: where its literals end in a stretch."""
+"""By pattern: where its literals end in a block."""
 
 
 class Crowd:
@@ -40,19 +40,19 @@ class Crowd:
         """The patterns that are tried together."""
         return self._gathered[0] if self._gathered else frozenset()
 
-    def thinned(self, ends: Ends, stretch: Buffer, reach: int) -> Iterable[int]:
+    def thinned(self, ends: Ends, view: memoryview, reach: Callable[[int], int]) -> Iterable[int]:
         """The patterns without those of the crowd that do not match within reach of their literals."""
         if self._gathered is None:
             return ends
         members, gate = self._gathered
-        inside = [pattern for pattern in ends if pattern in members]
-        if not inside:
-            return ends
-        places = sorted({end for pattern in inside for end in ends[pattern]})
+        places: dict[int, set[int]] = {}
+        for pattern in members.intersection(ends):
+            places.setdefault(reach(pattern), set()).update(ends[pattern])
         fired = {
             pattern
-            for low, high in around(places, reach, len(stretch))
-            for pattern, _ in gate.places(stretch[low:high])
+            for distance, found in places.items()
+            for low, high in around(sorted(found), distance, len(view))
+            for pattern, _ in gate.places(view[low:high])
         }
         return [pattern for pattern in ends if pattern in fired or pattern not in members]
 
@@ -97,7 +97,7 @@ def _remembered(path: Path | None, count: int) -> set[int]:
 
 
 def around(ends: Sequence[int], reach: int, length: int) -> Iterator[tuple[int, int]]:
-    """Stretches around places, which are sorted; those that touch are joined."""
+    """What lies around places, which are sorted: where it begins and ends; what touches is joined."""
     low, high = max(0, ends[0] - reach), ends[0] + reach
     for end in ends[1:]:
         if end - reach > high:

@@ -99,11 +99,11 @@ class Re2Gate:
         """Every place of every literal."""
         fired = [at + index for at, matcher in self._sets for index in matcher.Match(block) or ()]
         lowered = bytes(block).lower() if fired else b""
-        return [place for index in fired for place in _places(*self._forms[index], lowered)]
+        return [place for index in fired for place in _places(self._forms[index], lowered)]
 
 
-def _places(number: int, form: bytes, lowered: bytes) -> Iterator[Place]:
-    form = form.lower()
+def _places(spelled: tuple[int, bytes], lowered: bytes) -> Iterator[Place]:
+    number, form = spelled[0], spelled[1].lower()
     found = lowered.find(form)
     while found >= 0:
         yield number, found + len(form)

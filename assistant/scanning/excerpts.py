@@ -18,12 +18,12 @@ class Context(NamedTuple):
     most_bytes: int
 
 
-_WIDE = Context(30, 40, 8 << 10)
+_WIDE = Context(20, 30, 6 << 10)
 _NARROW = Context(8, 8, 2 << 10)
 _LINE = Context(0, 0, 1 << 10)
-_WIDE_HITS, _NARROW_HITS, _LINE_HITS = 4, 50, 1000
+_WIDE_HITS, _NARROW_HITS, _LINE_HITS, _PART_HITS = 4, 50, 2000, 500
 """Of one pattern in one stream: the first few with all that stands around them, then less, then none."""
-_TIGHT_BYTES, _TIGHTER_BYTES, _FULL_BYTES = 1 << 20, 3 << 20, 8 << 20
+_TIGHT_BYTES, _TIGHTER_BYTES, _FULL_BYTES = 512 << 10, 2 << 20, 8 << 20
 """From so much kept text on, of all streams together, less is kept around a hit; at last nothing."""
 _HEAD = Context(0, 30, 4 << 10)
 _TAIL = Context(80, 0, 12 << 10)
@@ -37,7 +37,7 @@ class Budget:
 
     def around(self, hit: Hit, seen: int) -> Context | None:
         """What to keep around this hit, the `seen`-th of its pattern in the stream; None for nothing."""
-        if self.kept_bytes > _FULL_BYTES or seen > _LINE_HITS:
+        if self.kept_bytes > _FULL_BYTES or seen > _most(hit):
             return None
         if seen > _NARROW_HITS or self.kept_bytes > _TIGHTER_BYTES:
             return _LINE
@@ -111,7 +111,7 @@ class Excerpts:
     def _work_off(self, block: Block) -> None:
         for hit in block.hits:
             self._seen[hit.pattern] += 1
-            if self._seen[hit.pattern] > _LINE_HITS:
+            if self._seen[hit.pattern] > _most(hit):
                 self.muted.add(hit.pattern)
             context = self.budget.around(hit, self._seen[hit.pattern])
             if context is not None:
@@ -154,6 +154,10 @@ class Excerpts:
         breaks += block.data.count(b"\n", at - block.offset, position - block.offset)
         self._mark = block.offset, position, breaks
         return 1 + breaks
+
+
+def _most(hit: Hit) -> int:
+    return _PART_HITS if hit.is_part else _LINE_HITS
 
 
 def _back(text: bytes, lines: int) -> int:

@@ -1,6 +1,6 @@
 """Where the patterns of the knowledge base stand in a block of bytes. Pure; may be used by several threads.
 
-First all literals are looked for at once, then, in the stretches that hold one, the patterns it belongs to.
+First all literals are looked for at once, then, where one stands, the patterns it belongs to.
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from typing import NamedTuple
 from gpuhelp.kb.entry import Record
 from gpuhelp.kb.regexes import regex
 from gpuhelp.scanning.crowd import Crowd, around
-from gpuhelp.scanning.engine import Buffer, Gate, gate_for
+from gpuhelp.scanning.engine import Gate, gate_for
 
-STRETCH_BYTES = 128 << 10
-"""What is looked through at once: it fits into a processor's cache, and a common literal costs little."""
 OVERLAP_BYTES = 4 << 10
-"""Of two stretches or blocks; no match of a pattern is longer."""
+"""Of two blocks; no match of a pattern is longer."""
 _REACH_BYTES, _FAR_REACH_BYTES = 512, OVERLAP_BYTES // 2
-"""How far a match may reach from a literal in it: of a pattern for one line, and of one for several."""
-_MOST_HITS = 500
-"""Of one pattern in one stretch."""
+_MOST_HITS = 2000
+"""Of one pattern in one block."""
 
 
 class Hit(NamedTuple):
@@ -59,42 +56,43 @@ class Scanner:
 
         `before` is the end of the block before, `offset` the place of the block in its stream.
         """
-        found: set[Hit] = set()
-        view = memoryview(block)
+        found = self._found(block, offset, muted)
         if before:
-            seam = before + block[:OVERLAP_BYTES]
-            found.update(hit for hit in self._found(seam, offset - len(before), muted) if hit.end > offset)
-        for start in range(0, len(block), STRETCH_BYTES):
-            low = max(0, start - OVERLAP_BYTES)
-            found.update(self._found(view[low : start + STRETCH_BYTES], offset + low, muted))
+            seam = self._found(before + block[:OVERLAP_BYTES], offset - len(before), muted)
+            found += [hit for hit in seam if hit.start < offset < hit.end]
         return sorted(found, key=lambda hit: (hit.start, hit.end, hit.pattern))
 
-    def _found(self, stretch: Buffer, base: int, muted: Container[int]) -> list[Hit]:
+    def _found(self, data: bytes, base: int, muted: Container[int]) -> list[Hit]:
         ends: dict[int, list[int]] = {}
-        for literal, end in self._gate.places(stretch):
+        for literal, end in self._gate.places(data):
             for pattern in self._patterns[literal]:
                 if pattern not in muted:
                     ends.setdefault(pattern, []).append(end)
         hits: list[Hit] = []
-        for pattern in self._crowd.thinned(ends, stretch, _FAR_REACH_BYTES) if ends else ():
-            found = list(islice(self._confirmed(pattern, sorted(ends[pattern]), stretch, base), _MOST_HITS))
+        view = memoryview(data)
+        for pattern in self._crowd.thinned(ends, view, self._reach) if ends else ():
+            found = list(islice(self._confirmed(pattern, sorted(ends[pattern]), view, base), _MOST_HITS))
             if not found:
                 self._crowd.note(pattern, len(ends[pattern]))
             hits += found
         return hits
 
-    def _confirmed(self, pattern: int, ends: list[int], stretch: Buffer, base: int) -> Iterator[Hit]:
+    def _confirmed(self, pattern: int, ends: list[int], view: memoryview, base: int) -> Iterator[Hit]:
         expression, _, is_part = self._rows[pattern]
-        for low, high in around(ends, _reach(expression), len(stretch)):
-            for found in regex(expression).finditer(stretch[low:high]):
+        for low, high in around(ends, self._reach(pattern), len(view)):
+            for found in regex(expression).finditer(view[low:high]):
                 start, end = found.span()
                 if end > start:
                     yield Hit(pattern, base + low + start, base + low + end, is_part)
 
+    def _reach(self, pattern: int) -> int:
+        """How far a match may reach from a literal in it: far if it may take a line break."""
+        return _FAR_REACH_BYTES if _takes_line_breaks(self._rows[pattern][0]) else _REACH_BYTES
+
 
 @lru_cache(maxsize=4096)
-def _reach(expression: str) -> int:
-    return _FAR_REACH_BYTES if r"\n" in expression.replace(r"[^\n]", "") else _REACH_BYTES
+def _takes_line_breaks(expression: str) -> bool:
+    return r"\n" in expression.replace(r"[^\n]", "")
 
 
 def literals_of(plan: Record) -> list[str]:

@@ -13,8 +13,8 @@ from gpuhelp.scanning.scanner import Scanner
 
 WHOLE_BYTES = 256 << 10
 """All streams of one incident together, up to which all of their lines are read."""
-Progress = Callable[[int], None]
-"""Told after each block how many bytes came since the last time."""
+AfterBlock = Callable[[], None]
+"""Called after each block of a stream."""
 
 
 class _Small(NamedTuple):
@@ -30,29 +30,32 @@ class Sifting:
     `scanner` is asked for when a stream turns out to be large: it takes time to make.
     """
 
-    def __init__(self, scanner: Callable[[], Scanner], progress: Progress = lambda _: None) -> None:
+    def __init__(self, scanner: Callable[[], Scanner]) -> None:
         self._make_scanner = scanner
         self._scanner: Scanner | None = None
-        self._progress = progress
         self._small: list[_Small] = []
         self._texts: list[RawText] = []
         self._under_way: tuple[str, str, int, Excerpts] | None = None
         self._budget = Budget()
 
-    def take(self, name: str, reader: BinaryIO, rank: str = "", skipped_lines: int = 0) -> None:
+    def take(
+        self,
+        name: str,
+        reader: BinaryIO,
+        rank: str = "",
+        skipped_lines: int = 0,
+        after_block: AfterBlock | None = None,
+    ) -> None:
         """Read one stream to its end."""
         first = b""
         if self._scanner is None:
             room = WHOLE_BYTES - sum(len(small.data) for small in self._small)
-            first, interrupted = _read_up_to(reader, room + 1)
+            first = _read_up_to(reader, room + 1)
             if len(first) <= room:
-                self._progress(len(first))
                 self._small.append(_Small(name, rank, skipped_lines, first))
-                if interrupted:
-                    raise KeyboardInterrupt
                 return
             self._turn_large()
-        self._scan(name, rank, skipped_lines, reader, first)
+        self._scan(_Small(name, rank, skipped_lines, first), reader, after_block)
 
     def texts(self) -> tuple[RawText, ...]:
         """What was taken: also in the middle of a stream, if it was left in the middle."""
@@ -72,31 +75,25 @@ class Sifting:
         self._scanner = self._make_scanner()
         taken, self._small = self._small, []
         for small in taken:
-            self._scan(small.name, small.rank, small.skipped_lines, BytesIO(), small.data)
+            self._scan(small, BytesIO())
 
-    def _scan(self, name: str, rank: str, skipped_lines: int, reader: BinaryIO, first: bytes) -> None:
+    def _scan(self, begun: _Small, reader: BinaryIO, after_block: AfterBlock | None = None) -> None:
         assert self._scanner is not None
         excerpts = Excerpts(self._budget)
-        self._under_way = name, rank, skipped_lines, excerpts
-        for block in scanned(reader, self._scanner, first, excerpts.muted):
+        self._under_way = begun.name, begun.rank, begun.skipped_lines, excerpts
+        for block in scanned(reader, self._scanner, begun.data, excerpts.muted):
             excerpts.take(block)
-            self._progress(len(block.data))
+            if after_block is not None:
+                after_block()
         self._close()
 
 
-def _read_up_to(reader: BinaryIO, most: int) -> tuple[bytes, bool]:
-    """The beginning of a stream, and whether a Ctrl-C cut it short: what a pipe gave before is not lost."""
+def _read_up_to(reader: BinaryIO, most: int) -> bytes:
     parts: list[bytes] = []
-    while most > 0:
-        try:
-            part = reader.read(most)
-        except KeyboardInterrupt:
-            return b"".join(parts), True
-        if not part:
-            break
+    while most > 0 and (part := reader.read(most)):
         parts.append(part)
         most -= len(part)
-    return b"".join(parts), False
+    return b"".join(parts)
 
 
 def _whole_text(small: _Small) -> RawText:

@@ -32,6 +32,8 @@ CASES: dict[str, tuple[Path, tuple[str, ...]]] = {
     "no-kernel-image-all": (EXAMPLES / "no-kernel-image.log", ("--all", "--env", str(FACTS))),
     "unknown-failure": (INPUTS / "unknown-failure.log", ()),
     "python-exception": (INPUTS / "python-exception.log", ()),
+    "root-elsewhere": (INPUTS / "root-elsewhere.log", ()),
+    "killed": (INPUTS / "killed.log", ()),
     "healthy": (INPUTS / "healthy.log", ()),
     "question-korean": (INPUTS / "question-korean.txt", ()),
 }

@@ -29,13 +29,13 @@ def test_the_rarest_choice_wins_not_the_longest() -> None:
 
 
 def test_a_pattern_of_everyday_words_alone_is_not_looked_for_everywhere() -> None:
-    plan = scan_plan([record(r"cuda\b.*\bmatch", "watchdog got stuck")], NO_SIGNS, COMMON)
+    plan = scan_plan([record(r"cuda\b.*\bmatch", "watchdog got stuck")], NO_SIGNS, NO_SIGNS, COMMON)
     listed = [literals for _, literals, is_part in plan["patterns"] if not is_part]
     assert listed == [["watchdog got stuck"]]
 
 
 def test_equal_patterns_of_several_entries_are_looked_for_once() -> None:
-    plan = scan_plan([record("watchdog"), record("watchdog")], [{"regex": "watchdog"}], COMMON)
+    plan = scan_plan([record("watchdog"), record("watchdog")], [{"regex": "watchdog"}], NO_SIGNS, COMMON)
     assert [literals for _, literals, is_part in plan["patterns"] if not is_part] == [["watchdog"]]
 
 
@@ -60,6 +60,12 @@ def test_lines_may_still_have_what_was_put_around_them(text: str, found: bool) -
 def test_signs_in_classes_are_no_anchors() -> None:
     assert loosened(r"Killed[$^]?") == r"(?im)Killed[$^]?"
     assert loosened("a b", case=True) == r"(?m)a\s+b"
+
+
+def test_parts_are_marked() -> None:
+    plan = scan_plan([record("watchdog")], NO_SIGNS, [{"regex": r"nranks (?P<world_size>\d+)"}], COMMON)
+    marked = {literals[0] for _, literals, is_part in plan["patterns"] if is_part}
+    assert marked == {"nranks", 'file "', "frame #"}
 
 
 def test_nearly_every_shipped_pattern_is_looked_for(knowledge: KnowledgeBase) -> None:

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gpuhelp.kb import regexes
 from gpuhelp.kb.architectures import parse_architecture
 from gpuhelp.kb.drivers import version_numbers
 from gpuhelp.kb.lookups import Tables
@@ -229,6 +230,54 @@ def test_only_cuda_12_8_and_later_wheels_hold_blackwell() -> None:
     for series, variant, platform, cell in CELLS:
         blackwell = "sm_120" in WHEELS["arch_sets"][cell["sm"]]
         assert not blackwell or int(variant[2:]) >= 128, f"{series} {variant} {platform}"
+
+
+# patterns of lines: what launchers say of a failed process, who speaks, and what a run survived
+
+POINTERS, SPEAKERS, SURVIVALS = (_read(stem) for stem in ("root_pointers", "speakers", "survivals"))
+PATTERN_ROWS = [*POINTERS["pointers"], *SPEAKERS["speakers"], *SURVIVALS["signs"]]
+TOLD = {"rank", "local_rank", "host", "pid", "exit_code", "signal", "log", "time"}
+
+
+def test_tables_of_patterns_say_their_date() -> None:
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", table["as_of"]) for table in (POINTERS, SPEAKERS, SURVIVALS))
+
+
+@pytest.mark.parametrize("row", PATTERN_ROWS, ids=lambda row: row["regex"][:60])
+def test_a_pattern_is_one_that_the_scan_can_run(row: dict[str, Any]) -> None:
+    assert regexes.ready(row["regex"])
+    assert regexes.anchors(row["regex"]), "without a literal it would run on every text"
+    assert row["why"]
+
+
+@pytest.mark.parametrize("row", POINTERS["pointers"], ids=lambda row: row["regex"][:60])
+def test_a_pointer_says_where_to_look_in_both_languages(row: dict[str, Any]) -> None:
+    assert set(row) <= {"regex", "program", "look", "why", "source", "waits", "weak", "case"}
+    assert set(regexes.group_names(row["regex"])) <= TOLD
+    assert re.fullmatch(r"[a-z]+", row["program"])
+    assert row["look"]["en"].endswith((".", ")."))
+    assert re.search("[가-힣]", row["look"]["ko"])
+    assert row["look"]["en"].count("`") % 2 == row["look"]["ko"].count("`") % 2 == 0
+    assert row["source"].startswith("https://")
+    assert not (row.get("waits") and "rank" in regexes.group_names(row["regex"])), "that rank only waited"
+
+
+def test_a_program_has_one_place_to_look_at() -> None:
+    looks: dict[str, set[str]] = {}
+    for row in POINTERS["pointers"]:
+        looks.setdefault(row["program"], set()).add(row["look"]["en"])
+    assert all(len(texts) == 1 for program, texts in looks.items())
+
+
+@pytest.mark.parametrize("row", SPEAKERS["speakers"], ids=lambda row: row["regex"][:60])
+def test_a_speaker_tells_a_rank_or_their_number(row: dict[str, Any]) -> None:
+    groups = set(regexes.group_names(row["regex"]))
+    assert groups & {"rank", "world_size"}
+    assert groups <= {"rank", "world_size", "host", "pid"}
+
+
+def test_a_sign_of_survival_is_of_a_known_kind() -> None:
+    assert {row["kind"] for row in SURVIVALS["signs"]} == {"swallowed", "progress"}
 
 
 # CUDA errors and endings

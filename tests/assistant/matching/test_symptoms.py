@@ -157,7 +157,7 @@ def test_a_traceback_that_was_cut_off_is_no_exception(matches: Matches) -> None:
 
 
 def test_a_flood_of_equal_lines_is_counted_up_to_a_limit(matches: Matches) -> None:
-    assert 100 <= len(matches("Xid 79\n" * 5000, "text", "Xid 79")) <= 1000
+    assert 100 <= len(matches("Xid 79\n" * 5000, "text", "Xid 79")) <= 2000
 
 
 def test_matches_come_in_the_order_of_entries_documents_and_places(

@@ -132,3 +132,35 @@ def test_boxed_tracebacks_are_read(document: ReadText) -> None:
         ("RuntimeError", "CUDA error: out of memory", "/home/user/project/train.py:12")
     ]
     assert any("everything is fine" in found.lines[index].text for index in found.echoes)
+
+
+def test_the_plain_mode_of_ipython_is_read(document: ReadText) -> None:
+    text = (
+        "Traceback (most recent call last):\n  Cell In[1], line 3\n    outer(1)\n"
+        "  File /home/user/inner.py:2 in inner\n    raise OddError()\nOddError: bad\n"
+    )
+    (error,) = document(text).errors
+    assert [frame.place for frame in error.frames] == ["Cell In[1]:3", "/home/user/inner.py:2"]
+
+
+def test_files_that_colab_copies_as_links_are_frames(document: ReadText) -> None:
+    link = "[/usr/local/lib/python3.11/dist-packages/vllm/utils.py](https://localhost:8080/#) in inner(*args)"
+    text = (
+        HEADER
+        + cell("[<ipython-input-3-a>](https://localhost:8080/#) in <cell line: 2>()")
+        + f"\n{link}\n"
+        + END
+    )
+    (error,) = document(text).errors
+    assert [frame.file for frame in error.frames] == [
+        "<ipython-input-3-a>",
+        "/usr/local/lib/python3.11/dist-packages/vllm/utils.py",
+    ]
+    assert error.user_frame is not None
+    assert error.user_frame.place == "<ipython-input-3-a>:2"
+
+
+def test_the_boxes_of_a_group_hold_one_error_each(document: ReadText) -> None:
+    box = "╭──────── Sub-exception #{} ────────╮\n│ {:<31} │\n╰─────────────────────────────────╯\n"
+    text = f"{BOX}\n{box.format(1, 'ValueError: one')}\n{box.format(2, 'TypeError: two')}"
+    assert [error.name for error in document(text).errors] == ["RuntimeError", "ValueError", "TypeError"]

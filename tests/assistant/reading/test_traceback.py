@@ -166,6 +166,11 @@ def test_type_message_and_own_frame_are_found(
         'loaded "train.py", fine',
         "The error: it was late",
         "ERROR: nothing",
+        "transformers.errors: none",
+        "loading errors.Counter",
+        "torch.nn.Module: fine",
+        "RayTaskError(",
+        "exceptions.py: 3 lines",
     ],
 )
 def test_other_lines_are_no_errors(document: ReadText, text: str) -> None:
@@ -298,6 +303,17 @@ def test_a_traceback_whose_first_line_alone_has_a_logger_in_front_is_whole(docum
         '  File "/home/user/other.py", line 1, in g',
         "ValueError: another",
         "Traceback (most recent call last):",
+        '"""',
+        "Exception ignored in: <function A.__del__ at 0x7f>",
+        "Exception in thread Thread-1 (work):",
+        "Process SpawnProcess-1:",
+        "Error in atexit._run_exitfuncs:",
+        "--- Logging error ---",
+        "Call stack:",
+        "Fatal Python error: Aborted",
+        "terminate called without an active exception",
+        "      [end of output]",
+        "Segmentation fault (core dumped)",
     ],
 )
 def test_a_message_ends_where_another_speaker_begins(document: ReadText, after: str) -> None:

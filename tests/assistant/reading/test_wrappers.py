@@ -38,9 +38,9 @@ def only(text: str) -> Line:
         ("rank3: ", Wrapping(rank="3")),  # what is left when a page takes [rank3]: for a link
         ("[rank: 5] ", Wrapping(rank="5")),
         ("[Rank 2] ", Wrapping(rank="2")),
-        ("[1,4]<stderr>:", Wrapping(rank="4")),
-        ("[1,4]<stdout>: ", Wrapping(rank="4")),
-        ("[prterun-node1-4242@1,4]<stderr>: ", Wrapping(rank="4")),
+        ("[1,4]<stderr>:", Wrapping(rank="4", stream="stderr")),
+        ("[1,4]<stdout>: ", Wrapping(rank="4", stream="stdout")),
+        ("[prterun-node1-4242@1,4]<stderr>: ", Wrapping(rank="4", stream="stderr")),
         # PyTorch
         (
             "[rank1]:[E1107 08:15:02.123456789 ProcessGroupNCCL.cpp:607] ",
@@ -77,9 +77,9 @@ def only(text: str) -> Line:
         ("(VllmWorker rank=1 pid=33) ", Wrapping(rank="1", pid="33")),
         (
             "(EngineCore_0 pid=123) ERROR 08-01 12:00:00 [core.py:718] ",
-            Wrapping(pid="123", level="ERROR", time="12:00:00"),
+            Wrapping(pid="123", level="ERROR", time="08-01 12:00:00"),
         ),
-        ("ERROR 01-02 03:04:05 engine.py:366] ", Wrapping(level="ERROR", time="03:04:05")),
+        ("ERROR 01-02 03:04:05 engine.py:366] ", Wrapping(level="ERROR", time="01-02 03:04:05")),
         # glog and TensorFlow
         ("E0101 12:00:00.123456 123 api.py:833] ", Wrapping(level="E", time="12:00:00.123456", pid="123")),
         (
@@ -108,8 +108,8 @@ def only(text: str) -> Line:
         ("2024/01/01 12:00:00 ", Wrapping(time="2024/01/01 12:00:00")),
         ("[2024-01-01T12:00:00Z] ", Wrapping(time="2024-01-01T12:00:00Z")),
         # kernel, syslog, journald, Kubernetes
-        ("[    1.234567] ", Wrapping()),
-        ("[12345.678901] ", Wrapping()),
+        ("[    1.234567] ", Wrapping(time="1.234567")),
+        ("[12345.678901] ", Wrapping(time="12345.678901")),
         ("[Mon Jan  1 12:00:00 2024] ", Wrapping(time="Mon Jan  1 12:00:00 2024")),
         ("Jan  1 12:00:00 gpu01 trainer[4242]: ", Wrapping(time="Jan  1 12:00:00", host="gpu01", pid="4242")),
         ("Jan 11 12:00:00 gpu01 kernel: [   12.345678] ", Wrapping(time="Jan 11 12:00:00", host="gpu01")),
@@ -121,12 +121,16 @@ def only(text: str) -> Line:
             "2024-01-01T12:00:00.123456+09:00 gpu01 kernel: ",
             Wrapping(time="2024-01-01T12:00:00.123456+09:00", host="gpu01"),
         ),
-        ("2024-01-01T00:00:00.123456789Z stderr F ", Wrapping(time="2024-01-01T00:00:00.123456789Z")),
+        (
+            "2024-01-01T00:00:00.123456789Z stderr F ",
+            Wrapping(time="2024-01-01T00:00:00.123456789Z", stream="stderr"),
+        ),
         # several at once
         ("> [rank1]: ", Wrapping(rank="1")),
         (
             "Jan  1 12:00:00 gpu01 docker[9]: 2024-01-01T00:00:00Z stderr F [rank2]: (f pid=7) ",
-            Wrapping(rank="2", time="Jan  1 12:00:00", host="gpu01", pid="9"),  # the outermost counts
+            # the outermost counts
+            Wrapping(rank="2", time="Jan  1 12:00:00", host="gpu01", pid="9", stream="stderr"),
         ),
     ],
 )

@@ -14,8 +14,8 @@ from gpuhelp.matching.symptoms import Match
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reading.pieces import from_text
 from gpuhelp.reading.read import read
-from gpuhelp.reasoning.findings import Finding, finding_of, told_facts
-from gpuhelp.reasoning.incidents import Candidate, Role
+from gpuhelp.reasoning.findings import Finding, Ranks, finding_of, told_facts
+from gpuhelp.reasoning.incidents import GUESS, Candidate, RankCount, Role
 
 EVIDENCE = read(
     [from_text("ok\n> [rank3]: boom\n[rank4]: boom", "a.log"), from_text("\x1b[31mboom", "b.log")]
@@ -28,8 +28,9 @@ def find(entry: MakeEntry, knowledge: KnowledgeBase) -> Callable[..., Finding]:
     """`find(match, ..., facts={...}, fallback=True)`: the finding of one made-up entry."""
 
     def found(*matches: Match, facts: dict[str, Any] | None = None, **more: Any) -> Finding:
-        told: Entry = replace(knowledge.entry("cuda-oom"), causes=())
-        candidate = Candidate(entry("e", **more), matches, Role.ROOT)
+        told: Entry = replace(knowledge.entry("cuda-oom"), causes=more.pop("causes", ()))
+        counted = {key: more.pop(key) for key in ("ranks", "spoken") if key in more}
+        candidate = Candidate(entry("e", **more), matches, Role.ROOT, **counted)
         return finding_of(candidate, EVIDENCE, told, Facts.of(facts or {}, "given"), {})
 
     return found
@@ -92,3 +93,27 @@ def test_confidence_follows_the_kind_of_match(
     find: Callable[..., Finding], more: dict[str, Any], signature: dict[str, Any], confidence: float
 ) -> None:
     assert find(at(1, **more), **signature).confidence == confidence
+
+
+def test_the_rank_that_spoke_is_told_where_its_line_does_not(find: Callable[..., Finding]) -> None:
+    found = find(at(0), at(1), spoken=("7", "7"))
+    assert [line.rank for line in found.evidence] == ["7", "3"]
+
+
+def test_the_first_failing_rank_is_always_among_the_evidence(find: Callable[..., Finding]) -> None:
+    found = find(*[at(1)] * 40, at(2), ranks=RankCount(2, 8, "4", 40))
+    assert found.ranks == Ranks(2, 8, "4", 19)
+    assert (len(found.evidence), found.evidence[19].line) == (20, 3)
+
+
+def test_a_symptom_with_other_causes_is_a_guess(find: Callable[..., Finding]) -> None:
+    guessed = find(at(1, derived={GUESS: "kill"}))
+    assert (guessed.guess, guessed.confidence) == ("kill", 0.6)
+    certain = find(at(1, derived={GUESS: "kill"}), at(2))
+    assert (certain.guess, certain.confidence) == ("", 0.95)
+
+
+def test_a_confirmed_cause_is_no_guess(find: Callable[..., Finding], cause: Callable[..., Any]) -> None:
+    match = at(1, derived={GUESS: "kill"})
+    assert find(match, facts={"a.b": True}, causes=(cause("c", when="a.b"),)).guess == ""
+    assert find(match, facts={"a.b": False}, causes=(cause("c", when="a.b"),)).guess == "kill"

@@ -89,7 +89,7 @@ def test_without_hyperscan_every_pattern_is_tried_for_itself(monkeypatch: pytest
     noisy = Crowd(["(?im)exit code -9"])
     noisy.note(0, 100_000)
     assert noisy.members == frozenset()
-    assert list(noisy.thinned({0: [9]}, b"exit code", 99)) == [0]
+    assert list(noisy.thinned({0: [9]}, memoryview(b"exit code"), lambda _: 99)) == [0]
 
 
 def test_stretches_around_places_are_joined_where_they_touch() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from io import BytesIO, RawIOBase
+from io import BytesIO
 
 import pytest
 from hypothesis import given, settings
@@ -73,7 +73,7 @@ def test_of_a_large_text_the_lines_around_a_hit_are_kept_with_their_numbers(
     assert raw.line_count == LARGE
     assert raw.size_bytes == len(text)
     assert kept[41_001] == "the needle 7 is here"
-    assert {41_001 - 30, 41_001 + 40, 1, LARGE} <= kept.keys()
+    assert {41_001 - 20, 41_001 + 30, 1, LARGE} <= kept.keys()
     assert len(kept) < 400
     assert all(line + "\n" == lines[number - 1] for number, line in kept.items())
 
@@ -142,42 +142,13 @@ def test_lines_that_were_skipped_before_are_counted(scanner: Scanner) -> None:
     assert (large.pieces[0].first_line, large.line_count) == (51, LARGE + 50)
 
 
-def test_progress_adds_up_to_the_bytes_read(scanner: Scanner) -> None:
+def test_each_block_is_told(scanner: Scanner) -> None:
     told: list[int] = []
-    sifting = Sifting(lambda: scanner, told.append)
-    data = filler(LARGE).encode()
-    sifting.take("x", BytesIO(data))
-    assert sum(told) == len(data)
+    reader = BytesIO(filler(LARGE).encode())
+    Sifting(lambda: scanner).take("x", reader, after_block=lambda: told.append(reader.tell()))
     assert len(told) > 2
-
-
-class Pipe(RawIOBase):
-    """Gives its parts one by one, and raises at the end."""
-
-    def __init__(self, *parts: bytes) -> None:
-        self._parts = list(parts)
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        if not self._parts:
-            raise KeyboardInterrupt
-        part = self._parts[0]
-        self._parts[0] = part[size:]
-        if not self._parts[0]:
-            self._parts.pop(0)
-        return part[:size]
-
-
-@pytest.mark.parametrize("before", [10, LARGE])
-def test_what_a_pipe_gave_before_a_ctrl_c_is_known(scanner: Scanner, before: int) -> None:
-    sifting = Sifting(lambda: scanner)
-    with pytest.raises(KeyboardInterrupt):
-        sifting.take("x", Pipe(filler(before).encode(), b"needle 3\n"))  # type: ignore[arg-type]
-    (raw,) = sifting.texts()
-    assert raw.line_count == before + 1
-    assert raw.text.endswith("needle 3\n")
+    assert told == sorted(told)
+    assert told[-1] == len(reader.getvalue())
 
 
 LINES = st.lists(
