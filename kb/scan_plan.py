@@ -14,12 +14,15 @@ from gpuhelp.kb import regexes
 from gpuhelp.kb.entry import Record
 from gpuhelp.kb.literals import Choice, literal_choices
 
-_COMMON_WORD, _NEXT_WORD = 1, 2
+_COMMON_WORD, _NEXT_WORD, _TOO_COMMON = 1, 2, 4
 """What a word that ordinary logs are full of counts, where others count their characters, and what it counts
-that one word stands beside another. Numbers are common, signs do not count."""
+that one word stands beside another; up to how much it stands everywhere. Numbers are common."""
 
 
-_PARTS = ((r'File "[^"\n]{1,500}", line \d', False), (r"frame #\d{1,4}: ", False))
+_SHORTEST_LITERAL = 5
+"""Shorter ones make the whole scan slower by a tenth each."""
+_WANTED_PARTS, _WANTED_FRAMES = 60, 500
+_FRAMES = (r'File "[^"\n]{1,500}", line \d', r"frame #\d{1,4}: ")
 """Lines of tracebacks, which may be longer than what is kept around their first or last line."""
 
 
@@ -29,7 +32,9 @@ def scan_plan(
     parts: Iterable[Mapping[str, Any]],
     common: Iterable[str],
 ) -> Record:
-    """{"patterns": [[expression, literals, is_part], ...]}: each expression once, in a fixed order.
+    """{"patterns": [[expression, literals, wanted], ...]}: each expression once, in a fixed order.
+
+    `wanted` is how many of its matches matter, 0 for as many as there are.
 
     `signs` and `parts` are rows of tables of patterns as written; parts only matter beside something else.
     `common` are the words of tables/common_words.yaml.
@@ -41,19 +46,19 @@ def scan_plan(
         _add(rows, source, case, rarest(literal_choices(source), known))
     for source, case in _of_entries(records):
         literals = rarest(literal_choices(source), known)
-        if min((_rarity(text, known) for text in literals), default=0) > _COMMON_WORD:
+        if min((_rarity(text, known) for text in literals), default=0) > _TOO_COMMON:
             _add(rows, source, case, literals)
-    for source, case in (*_of_rows(parts), *_PARTS):
-        _add(rows, source, case, rarest(literal_choices(source), known), is_part=True)
+    for source, case in _of_rows(parts):
+        _add(rows, source, case, rarest(literal_choices(source), known), _WANTED_PARTS)
+    for source in _FRAMES:
+        _add(rows, source, False, rarest(literal_choices(source), known), _WANTED_FRAMES)
     return {"patterns": list(rows.values())}
 
 
-def _add(
-    rows: dict[str, list[Any]], source: str, case: bool, literals: Choice, is_part: bool = False
-) -> None:
+def _add(rows: dict[str, list[Any]], source: str, case: bool, literals: Choice, wanted: int = 0) -> None:
     expression = loosened(source, case=case)
-    if literals:
-        rows.setdefault(expression, [expression, sorted(literals), is_part])
+    if min(map(len, literals), default=0) >= _SHORTEST_LITERAL:
+        rows.setdefault(expression, [expression, sorted(literals), wanted])
 
 
 _ANCHORS = {

@@ -1,50 +1,74 @@
-"""A stream in blocks, each scanned while the next are read: in threads, since the scan holds no lock.
+"""A stream in blocks, in order, each with what the scan found in it; memory stays the same whatever the size.
 
-Only a few blocks are held at a time, so that memory stays the same whatever the size of the stream.
+A large file is scanned by several processes, anything else by threads: the scan holds no lock of Python, but
+what goes on around it does.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import BinaryIO, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import BinaryIO
 
 from gpuhelp.scanning.line_breaks import line_break_counter
-from gpuhelp.scanning.scanner import OVERLAP_BYTES, Hit, Scanner
+from gpuhelp.scanning.scanner import OVERLAP_BYTES, Hit, Muted, Scanner
 
 BLOCK_BYTES = 1 << 20
 _MOST_WORKERS = 4
 
 
-class Block(NamedTuple):
-    """A part of a stream that begins at `offset`: how many line breaks it holds, and where patterns match.
+@dataclass(frozen=True)
+class Block:
+    """A part of a stream, from `offset` to `end`: how many line breaks it holds, and where patterns match.
 
-    A hit may begin in the block before.
+    A hit may begin in the block before. `load` gives the bytes; most blocks are never asked for them.
     """
 
-    data: bytes
     offset: int
+    end: int
     line_breaks: int
+    ends_in_line: bool
     hits: list[Hit]
+    load: Callable[[], bytes]
 
-    @property
-    def end(self) -> int:
-        """Where the next block begins."""
-        return self.offset + len(self.data)
+    @cached_property
+    def _data(self) -> bytes:
+        return self.load()
+
+    def part(self, low: int, high: int) -> bytes:
+        """The bytes of the stream between two places, as far as they are in this block."""
+        low, high = max(low, self.offset), min(high, self.end)
+        return self._data[low - self.offset : high - self.offset] if low < high else b""
+
+    def breaks(self, low: int, high: int) -> int:
+        """The line breaks between two places of the block."""
+        return self._data.count(b"\n", low - self.offset, high - self.offset)
 
 
-def scanned(
-    reader: BinaryIO, scanner: Scanner, first: bytes = b"", muted: Container[int] = ()
+def scanned(reader: BinaryIO, scanner: Scanner, first: bytes = b"") -> Iterator[Block]:
+    """The blocks of a stream in order. `first` was read of it before."""
+    from gpuhelp.scanning.processes import can_share, scanned_by_processes
+
+    if can_share(reader):
+        return scanned_by_processes(reader, scanner, len(first), worker_count())
+    return scanned_by_threads(reader, scanner, first, worker_count())
+
+
+def worker_count() -> int:
+    """How many blocks are scanned at the same time."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(_MOST_WORKERS, usable)
+
+
+def scanned_by_threads(
+    reader: BinaryIO, scanner: Scanner, first: bytes = b"", workers: int = 1
 ) -> Iterator[Block]:
-    """The blocks of a stream in order. `first` was read of it before; `muted` patterns are not looked for."""
-    workers = min(_MOST_WORKERS, os.cpu_count() or 1)
-    count = line_break_counter(BLOCK_BYTES)
-
-    def scan(data: bytes, before: bytes, offset: int) -> Block:
-        return Block(data, offset, count(data), scanner.hits(data, before, offset, muted))
-
+    """The blocks of a stream, each scanned while the next are read."""
+    scan = block_scanner(scanner)
     waiting: deque[Future[Block]] = deque()
     pool = ThreadPoolExecutor(workers)
     try:
@@ -55,6 +79,19 @@ def scanned(
         yield from (future.result() for future in waiting)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def block_scanner(scanner: Scanner) -> Callable[[bytes, bytes, int], Block]:
+    """Makes a Block of some bytes of one stream, the end of what stands before them, and their offset."""
+    count, muted = line_break_counter(BLOCK_BYTES), Muted()
+
+    def scan(data: bytes, before: bytes, offset: int) -> Block:
+        hits = scanner.hits(data, before, offset, muted)
+        muted.note(hits)
+        ends_in_line = not data.endswith(b"\n")
+        return Block(offset, offset + len(data), count(data), ends_in_line, hits, lambda: data)
+
+    return scan
 
 
 def _read(reader: BinaryIO, first: bytes) -> Iterator[tuple[bytes, bytes, int]]:

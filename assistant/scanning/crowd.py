@@ -19,6 +19,8 @@ from gpuhelp.scanning.engine import Gate, crowd_gate_for
 _FRUITLESS = 200
 """Places of a pattern's literal without a match until it joins; half of it, if another one joins."""
 _MOST_JOININGS = 8
+_BETWEEN = b"\n\0\n"
+"""Stands between stretches that are looked through together; no pattern reaches across it."""
 Ends = Mapping[int, list[int]]
 """By pattern: where its literals end in a block."""
 
@@ -48,12 +50,14 @@ class Crowd:
         places: dict[int, set[int]] = {}
         for pattern in members.intersection(ends):
             places.setdefault(reach(pattern), set()).update(ends[pattern])
-        fired = {
-            pattern
+        if not places:
+            return ends
+        around_them = _BETWEEN.join(
+            view[low:high]
             for distance, found in places.items()
             for low, high in around(sorted(found), distance, len(view))
-            for pattern, _ in gate.places(view[low:high])
-        }
+        )
+        fired = {pattern for pattern, _ in gate.places(around_them)}
         return [pattern for pattern in ends if pattern in fired or pattern not in members]
 
     def note(self, pattern: int, fruitless: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gpuhelp.scanning.blocks import Block
-from gpuhelp.scanning.scanner import Hit
+from gpuhelp.scanning.scanner import Hit, most_wanted
 
 
 class Context(NamedTuple):
@@ -18,15 +18,16 @@ class Context(NamedTuple):
     most_bytes: int
 
 
-_WIDE = Context(20, 30, 6 << 10)
+_WIDE = Context(15, 25, 4 << 10)
 _NARROW = Context(8, 8, 2 << 10)
 _LINE = Context(0, 0, 1 << 10)
-_WIDE_HITS, _NARROW_HITS, _LINE_HITS, _PART_HITS = 4, 50, 2000, 500
+_PART = Context(0, 2, 1 << 10)
+_WIDE_HITS, _NARROW_HITS = 4, 50
 """Of one pattern in one stream: the first few with all that stands around them, then less, then none."""
 _TIGHT_BYTES, _TIGHTER_BYTES, _FULL_BYTES = 512 << 10, 2 << 20, 8 << 20
 """From so much kept text on, of all streams together, less is kept around a hit; at last nothing."""
 _HEAD = Context(0, 30, 4 << 10)
-_TAIL = Context(80, 0, 12 << 10)
+_TAIL = Context(60, 0, 8 << 10)
 
 
 @dataclass(slots=True)
@@ -37,13 +38,13 @@ class Budget:
 
     def around(self, hit: Hit, seen: int) -> Context | None:
         """What to keep around this hit, the `seen`-th of its pattern in the stream; None for nothing."""
-        if self.kept_bytes > _FULL_BYTES or seen > _most(hit):
+        if self.kept_bytes > _FULL_BYTES or seen > most_wanted(hit):
             return None
         if seen > _NARROW_HITS or self.kept_bytes > _TIGHTER_BYTES:
             return _LINE
-        if seen > _WIDE_HITS or self.kept_bytes > _TIGHT_BYTES or hit.is_part:
-            return _NARROW
-        return _WIDE
+        if hit.wanted:
+            return _PART
+        return _NARROW if seen > _WIDE_HITS or self.kept_bytes > _TIGHT_BYTES else _WIDE
 
     def at_the_end(self) -> Context:
         """What to keep of the last lines, whatever stands there."""
@@ -76,8 +77,6 @@ class Excerpts:
     size_bytes: int = 0
     line_breaks: int = 0
     ends_in_line: bool = False
-    muted: set[int] = field(default_factory=set)
-    """Patterns that were hit so often that no more of them is kept."""
     _seen: Counter[int] = field(default_factory=Counter)
     _blocks: list[Block] = field(default_factory=list)
     _breaks_before: dict[int, int] = field(default_factory=dict)
@@ -90,7 +89,7 @@ class Excerpts:
         self._breaks_before = {kept.offset: known[kept.offset] for kept in self._blocks}
         self.size_bytes = block.end
         self.line_breaks += block.line_breaks
-        self.ends_in_line = block.data[-1] != 0x0A
+        self.ends_in_line = block.ends_in_line
         if len(self._blocks) == 1:
             self._keep(0, 0, _HEAD)
         if len(self._blocks) > 1:
@@ -111,8 +110,6 @@ class Excerpts:
     def _work_off(self, block: Block) -> None:
         for hit in block.hits:
             self._seen[hit.pattern] += 1
-            if self._seen[hit.pattern] > _most(hit):
-                self.muted.add(hit.pattern)
             context = self.budget.around(hit, self._seen[hit.pattern])
             if context is not None:
                 self._keep(hit.start, hit.end, context)
@@ -138,12 +135,7 @@ class Excerpts:
 
     def _slice(self, start: int, end: int) -> bytes:
         """The bytes of a stretch, as far as the blocks at hand hold them."""
-        parts = []
-        for block in self._blocks:
-            low, high = max(start, block.offset), min(end, block.end)
-            if low < high:
-                parts.append(block.data[low - block.offset : high - block.offset])
-        return b"".join(parts)
+        return b"".join(block.part(start, end) for block in self._blocks)
 
     def _line_at(self, position: int) -> int:
         """The number of the line at this place; within a block counted on from the last place asked for."""
@@ -151,13 +143,9 @@ class Excerpts:
         offset, at, breaks = self._mark
         if offset != block.offset or at > position:
             at, breaks = block.offset, self._breaks_before[block.offset]
-        breaks += block.data.count(b"\n", at - block.offset, position - block.offset)
+        breaks += block.breaks(at, position)
         self._mark = block.offset, position, breaks
         return 1 + breaks
-
-
-def _most(hit: Hit) -> int:
-    return _PART_HITS if hit.is_part else _LINE_HITS
 
 
 def _back(text: bytes, lines: int) -> int:

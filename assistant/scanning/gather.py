@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.reading.pieces import RawText, from_text
 from gpuhelp.reading.sources import ALL, Notes, Opened, Selection, open_sources
-from gpuhelp.scanning.scanner import Scanner
 from gpuhelp.scanning.sift import WHOLE_BYTES, Sifting
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+    from gpuhelp.scanning.scanner import Scanner
 
 _TOLD_EVERY_S = 0.1
 
@@ -102,6 +103,8 @@ def gather_text(text: str, name: str, knowledge: KnowledgeBase) -> RawText:
 
 def scanner_of(knowledge: KnowledgeBase) -> Scanner:
     """The scanner for all that this knowledge base knows."""
+    from gpuhelp.scanning.scanner import Scanner
+
     return Scanner(knowledge.scan_plan, cache_dir=knowledge.cache_dir)
 
 

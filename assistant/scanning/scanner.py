@@ -5,7 +5,8 @@ First all literals are looked for at once, then, where one stands, the patterns 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -20,19 +21,41 @@ OVERLAP_BYTES = 4 << 10
 """Of two blocks; no match of a pattern is longer."""
 _REACH_BYTES, _FAR_REACH_BYTES = 512, OVERLAP_BYTES // 2
 _MOST_HITS = 2000
-"""Of one pattern in one block."""
 
 
 class Hit(NamedTuple):
     """One match: which pattern, and the bytes of the stream it takes.
 
-    `is_part` tells that it is a part of something whose beginning is found as well: a frame of a traceback.
+    `wanted` is how many hits of the pattern matter, where it only matters beside others; else 0.
     """
 
     pattern: int
     start: int
     end: int
-    is_part: bool = False
+    wanted: int = 0
+
+
+def most_wanted(hit: Hit) -> int:
+    """How many hits of its pattern are wanted of one stream: as many as a large job has ranks."""
+    return hit.wanted or _MOST_HITS
+
+
+class Muted:
+    """Patterns that were hit so often in one stream that no more of their hits are wanted."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[int] = Counter()
+        self._muted: set[int] = set()
+
+    def __contains__(self, pattern: object) -> bool:
+        return pattern in self._muted
+
+    def note(self, hits: Iterable[Hit]) -> None:
+        """More hits were found."""
+        for hit in hits:
+            self._seen[hit.pattern] += 1
+            if self._seen[hit.pattern] > most_wanted(hit):
+                self._muted.add(hit.pattern)
 
 
 class Scanner:
@@ -78,12 +101,12 @@ class Scanner:
         return hits
 
     def _confirmed(self, pattern: int, ends: list[int], view: memoryview, base: int) -> Iterator[Hit]:
-        expression, _, is_part = self._rows[pattern]
+        expression, _, wanted = self._rows[pattern]
         for low, high in around(ends, self._reach(pattern), len(view)):
             for found in regex(expression).finditer(view[low:high]):
                 start, end = found.span()
                 if end > start:
-                    yield Hit(pattern, base + low + start, base + low + end, is_part)
+                    yield Hit(pattern, base + low + start, base + low + end, wanted)
 
     def _reach(self, pattern: int) -> int:
         """How far a match may reach from a literal in it: far if it may take a line break."""

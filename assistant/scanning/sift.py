@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import BytesIO
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from gpuhelp.reading.pieces import Piece, RawText, count_lines, whole
-from gpuhelp.scanning.blocks import scanned
-from gpuhelp.scanning.excerpts import Budget, Excerpts
-from gpuhelp.scanning.scanner import Scanner
+
+if TYPE_CHECKING:
+    from gpuhelp.scanning.excerpts import Budget, Excerpts
+    from gpuhelp.scanning.scanner import Scanner
 
 WHOLE_BYTES = 256 << 10
 """All streams of one incident together, up to which all of their lines are read."""
@@ -36,7 +37,7 @@ class Sifting:
         self._small: list[_Small] = []
         self._texts: list[RawText] = []
         self._under_way: tuple[str, str, int, Excerpts] | None = None
-        self._budget = Budget()
+        self._budget: Budget | None = None
 
     def take(
         self,
@@ -78,10 +79,15 @@ class Sifting:
             self._scan(small, BytesIO())
 
     def _scan(self, begun: _Small, reader: BinaryIO, after_block: AfterBlock | None = None) -> None:
+        # A small log needs none of this, and starts without it.
+        from gpuhelp.scanning.blocks import scanned
+        from gpuhelp.scanning.excerpts import Budget, Excerpts
+
         assert self._scanner is not None
+        self._budget = self._budget or Budget()
         excerpts = Excerpts(self._budget)
         self._under_way = begun.name, begun.rank, begun.skipped_lines, excerpts
-        for block in scanned(reader, self._scanner, begun.data, excerpts.muted):
+        for block in scanned(reader, self._scanner, begun.data):
             excerpts.take(block)
             if after_block is not None:
                 after_block()

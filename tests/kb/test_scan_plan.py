@@ -30,13 +30,13 @@ def test_the_rarest_choice_wins_not_the_longest() -> None:
 
 def test_a_pattern_of_everyday_words_alone_is_not_looked_for_everywhere() -> None:
     plan = scan_plan([record(r"cuda\b.*\bmatch", "watchdog got stuck")], NO_SIGNS, NO_SIGNS, COMMON)
-    listed = [literals for _, literals, is_part in plan["patterns"] if not is_part]
+    listed = [literals for _, literals, wanted in plan["patterns"] if not wanted]
     assert listed == [["watchdog got stuck"]]
 
 
 def test_equal_patterns_of_several_entries_are_looked_for_once() -> None:
     plan = scan_plan([record("watchdog"), record("watchdog")], [{"regex": "watchdog"}], NO_SIGNS, COMMON)
-    assert [literals for _, literals, is_part in plan["patterns"] if not is_part] == [["watchdog"]]
+    assert [literals for _, literals, wanted in plan["patterns"] if not wanted] == [["watchdog"]]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_signs_in_classes_are_no_anchors() -> None:
 
 def test_parts_are_marked() -> None:
     plan = scan_plan([record("watchdog")], NO_SIGNS, [{"regex": r"nranks (?P<world_size>\d+)"}], COMMON)
-    marked = {literals[0] for _, literals, is_part in plan["patterns"] if is_part}
+    marked = {literals[0] for _, literals, wanted in plan["patterns"] if wanted}
     assert marked == {"nranks", 'file "', "frame #"}
 
 

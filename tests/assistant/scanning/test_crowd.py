@@ -15,9 +15,7 @@ from gpuhelp.scanning.engine import crowd_gate_for
 from gpuhelp.scanning.scanner import Hit, Scanner
 
 pytest.importorskip("hyperscan", reason="without hyperscan there is no crowd")
-PLAN = {
-    "patterns": [[r"(?im)exit\s+code\s+-9", ["exit code"], False], [r"(?im)killed\s+by", ["killed"], False]]
-}
+PLAN = {"patterns": [[r"(?im)exit\s+code\s+-9", ["exit code"], 0], [r"(?im)killed\s+by", ["killed"], 0]]}
 NOISE = b"step 1 done, exit code 0, 0 workers killed\n" * 2000
 
 

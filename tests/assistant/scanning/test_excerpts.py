@@ -16,7 +16,7 @@ from gpuhelp.scanning.engine import Re2Gate
 from gpuhelp.scanning.scanner import Scanner
 from gpuhelp.scanning.sift import WHOLE_BYTES, Sifting
 
-PLAN = {"patterns": [[r"(?im)needle\s+\d", ["needle"], False], [r'(?im)File\s+"x"', ['file "x"'], True]]}
+PLAN = {"patterns": [[r"(?im)needle\s+\d", ["needle"], 0], [r'(?im)File\s+"x"', ['file "x"'], 500]]}
 FILLER = "nothing to see on this line, which is like all others: step={}\n"
 
 
@@ -73,14 +73,14 @@ def test_of_a_large_text_the_lines_around_a_hit_are_kept_with_their_numbers(
     assert raw.line_count == LARGE
     assert raw.size_bytes == len(text)
     assert kept[41_001] == "the needle 7 is here"
-    assert {41_001 - 20, 41_001 + 30, 1, LARGE} <= kept.keys()
+    assert {41_001 - 15, 41_001 + 25, 1, LARGE} <= kept.keys()
     assert len(kept) < 400
     assert all(line + "\n" == lines[number - 1] for number, line in kept.items())
 
 
 def test_the_beginning_and_the_end_are_always_kept(sift: Callable[..., RawText]) -> None:
     kept = numbered(sift(filler(LARGE)))
-    assert {1, 20, LARGE - 70, LARGE} <= kept.keys()
+    assert {1, 20, LARGE - 50, LARGE} <= kept.keys()
     assert len(kept) < 200
 
 
@@ -89,7 +89,7 @@ def test_of_a_flood_the_first_lines_are_kept_with_more_around_them(sift: Callabl
     raw = sift(text)
     kept = numbered(raw)
     hits = [number for number, line in kept.items() if line.startswith("needle")]
-    assert len(hits) >= excerpts._LINE_HITS
+    assert len(hits) >= 2000
     assert len(raw.text) < len(text) / 5
     assert kept.keys() >= set(range(1, 60))
 
@@ -97,7 +97,7 @@ def test_of_a_flood_the_first_lines_are_kept_with_more_around_them(sift: Callabl
 def test_parts_of_a_traceback_take_little_with_them(sift: Callable[..., RawText]) -> None:
     kept = numbered(sift(filler(20_000) + '  File "x", line 3\n' + filler(20_000)))
     assert 20_001 in kept
-    assert sum(1 for number in kept if 19_000 < number < 21_000) == 17
+    assert sum(1 for number in kept if 19_000 < number < 21_000) == 3
 
 
 @pytest.mark.parametrize("ending", ["", "\n", "\r\n"])

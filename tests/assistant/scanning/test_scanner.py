@@ -44,7 +44,7 @@ def told(gate: Gate, block: bytes | memoryview) -> set[int]:
 
 
 def plan_of(*rows: tuple[str, list[str]]) -> dict[str, object]:
-    return {"patterns": [[expression, literals, False] for expression, literals in rows]}
+    return {"patterns": [[expression, literals, 0] for expression, literals in rows]}
 
 
 @pytest.mark.parametrize("make", MAKERS)
