@@ -6,7 +6,7 @@ read -> match -> rank -> which facts are wanted -> judge
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -164,7 +164,7 @@ def _candidates(
 def _enriched(candidate: Candidate, views: tuple[View, ...], captures: tuple[Row, ...]) -> Candidate:
     """The candidate with what stands around its first place; the others say what they say themselves."""
     first, *others = candidate.matches
-    return replace(candidate, matches=(enriched(first, views[first.document], captures), *others))
+    return candidate._replace(matches=(enriched(first, views[first.document], captures), *others))
 
 
 def _asked(

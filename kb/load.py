@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -135,6 +137,8 @@ def _write_ledger(path: Path, known: Mapping[str, str]) -> None:
 
 
 def _user_cache_dir() -> Path:
+    if sys.platform == "linux":  # asked at every start, and platformdirs takes a twentieth of it to load
+        return Path(os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache") / "gpuhelp"
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("gpuhelp", appauthor=False))

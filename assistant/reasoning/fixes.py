@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpuhelp.kb.entry import Cause, Fix, Localized
 from gpuhelp.kb.evaluation import Node, Unknown, render, truth
@@ -15,8 +15,7 @@ RISKS = ("safe", "restarts-job", "changes-environment", "needs-admin", "reboots"
 """From least to most."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToldFix:
+class ToldFix(NamedTuple):
     """A fix in one language, with this machine's values in it. Empty strings where the entry says nothing."""
 
     id: str

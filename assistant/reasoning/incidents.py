@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -35,8 +34,7 @@ class RankCount(NamedTuple):
     place: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One entry that the evidence speaks for, with all the places where it shows, first to last.
 
     `follows` is the entry that a consequence follows from. `ranks` is None where one process speaks; `spoken`

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuhelp.kb.evaluation import Functions, Unknown
 from gpuhelp.probes.facts import Facts
@@ -15,8 +14,7 @@ Gpu = Mapping[str, Any]
 _SM = re.compile(r"(?:sm_|compute_)?\(?(\d{1,2})[., _]*(\d)\)?[af]?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """A lookup for expressions. `values` are captured and derived values of the text, named without a dot."""
 
     facts: Facts
