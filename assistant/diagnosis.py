@@ -16,7 +16,7 @@ from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.matching.failure import UnknownFailure, describe, failure_lines
 from gpuhelp.matching.surroundings import enriched
 from gpuhelp.matching.symptoms import Match, find_symptoms
-from gpuhelp.matching.view import Row, View
+from gpuhelp.matching.view import Row, View, together
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reading.evidence import Evidence, Source
 from gpuhelp.reading.pieces import RawText
@@ -143,7 +143,7 @@ def _candidates(
     views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase, scene: EvidenceScene
 ) -> tuple[tuple[Candidate, ...], tuple[Route, ...]]:
     """Candidates by exact patterns, else by fuzzy ones, else by the question; and the nearest entries."""
-    signatures = knowledge.signatures_near(lambda literal: any(view.holds(literal) for view in views))
+    signatures = knowledge.signatures_near(together(views).holds)
     fallbacks = {signature.id for signature in signatures if signature.fallback}
     matches = find_symptoms(views, signatures)
     nearest: tuple[Route, ...] = ()

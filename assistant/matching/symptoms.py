@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gpuhelp.kb.entry import CAPTURED_NAMES, Guard, Pattern, Signature
 from gpuhelp.kb.evaluation import Unknown, evaluate, truth
 from gpuhelp.kb.regexes import regex, squash
-from gpuhelp.matching.view import View
+from gpuhelp.matching.view import View, together
 from gpuhelp.reading.evidence import PythonError
 
 _MOST_OCCURRENCES = 2000
@@ -48,9 +48,15 @@ class _Hit(NamedTuple):
 def find_symptoms(views: Iterable[View], signatures: Iterable[Signature]) -> tuple[Match, ...]:
     """Every exact match, in the order of signatures, documents and places."""
     views = tuple(views)
+    everything = together(views)
     found: list[Match] = []
     for signature in signatures:
-        matches = [m for number, view in enumerate(views) for m in _of_signature(signature, number, view)]
+        patterns = [p for p in signature.patterns if all(map(everything.may_match, (p.anchors, *p.further)))]
+        matches = [
+            match
+            for number, view in enumerate(views if patterns else ())
+            for match in _of_signature(signature, patterns, number, view)
+        ]
         if matches and not ruled_out(signature, views):
             found += matches
     return tuple(found)
@@ -61,8 +67,10 @@ def ruled_out(signature: Signature, views: Iterable[View]) -> bool:
     return any(_guarded(guard, view) for view in views for guard in signature.unless)
 
 
-def _of_signature(signature: Signature, number: int, view: View) -> Iterator[Match]:
-    for pattern in signature.patterns:
+def _of_signature(
+    signature: Signature, patterns: Iterable[Pattern], number: int, view: View
+) -> Iterator[Match]:
+    for pattern in patterns:
         for hit in islice(_hits(pattern, view), _MOST_OCCURRENCES):
             match = _judged(signature, pattern, number, hit, view)
             if match is not None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice
 from typing import Any
 
 from gpuhelp.kb.regexes import lower, regex
+from gpuhelp.matching.squashed import Squashed
 from gpuhelp.reading.evidence import Document, PythonError
 
 _MASK = "\x01"
 """Stands for every masked character: keeps positions, matches nothing an entry looks for."""
 _NOT_SPACE = re.compile(r"\S")
 _NOT_BREAK = re.compile(r"[^\n]")
-_LONG, _WORD_BYTES = 20_000, 4
-"""Characters of squashed text from which on it pays to note which words of so many bytes it has at all."""
 _MOST_STRETCH = 400
 """How many more characters than the literal itself a squashed hit may span (indentation and line breaks)."""
 
@@ -26,12 +24,19 @@ Span = tuple[int, int]
 Row = Mapping[str, Any]
 
 
+def together(views: Iterable[View]) -> Squashed:
+    """The squashed text of all documents: most literals stand in none of a thousand."""
+    views = tuple(views)
+    return (
+        views[0].squashed if len(views) == 1 else Squashed(_MASK.join(view.squashed.text for view in views))
+    )
+
+
 class View:
     """The text of one document for matching. Positions are offsets into `text`."""
 
     def __init__(self, document: Document, advice: Iterable[Row] = ()) -> None:
         self.document = document
-        self._held: dict[str, bool] = {}
         lines = [
             _MASK * len(line.text) if index in document.echoes else line.text
             for index, line in enumerate(document.lines)
@@ -41,9 +46,9 @@ class View:
         self._mask(advice)
 
     @cached_property
-    def squashed(self) -> str:
+    def squashed(self) -> Squashed:
         """The text without white space, in lower case."""
-        return lower(self._squashed_with_case)
+        return Squashed(lower(self._squashed_with_case))
 
     @cached_property
     def _squashed_with_case(self) -> str:
@@ -54,13 +59,6 @@ class View:
         """For each line, how many characters of squashed text stand before it."""
         lengths = (len("".join(line.split())) for line in self.text.split("\n"))
         return list(accumulate(lengths, initial=0))
-
-    @cached_property
-    def _words(self) -> frozenset[int]:
-        """Every four bytes that follow each other in the squashed text, as numbers. Masks only take away."""
-        data = memoryview(self.squashed.encode("utf-8", "surrogatepass"))
-        shifted = (data[shift:] for shift in range(_WORD_BYTES))
-        return frozenset(chain.from_iterable(part[: len(part) & -_WORD_BYTES].cast("I") for part in shifted))
 
     def _place(self, squashed: int) -> int:
         """The place in the text of a character of the squashed text."""
@@ -92,26 +90,15 @@ class View:
 
     def holds(self, literal: str) -> bool:
         """True if the squashed text holds this squashed literal."""
-        if literal not in self._held:
-            self._held[literal] = self._look_for(literal)
-        return self._held[literal]
-
-    def _look_for(self, literal: str) -> bool:
-        if len(self.squashed) > _LONG:
-            data = literal.encode("utf-8", "surrogatepass")
-            ends = (data[:_WORD_BYTES], data[-_WORD_BYTES:]) if len(data) >= _WORD_BYTES else ()
-            if any(int.from_bytes(end, sys.byteorder) not in self._words for end in ends):
-                return False
-        return literal in self.squashed
+        return self.squashed.holds(literal)
 
     def may_match(self, anchors: Iterable[str]) -> bool:
         """False if none of these squashed literals stands here; the pattern need not be compiled then."""
-        wanted = tuple(anchors)
-        return not wanted or any(map(self.holds, wanted))
+        return self.squashed.may_match(anchors)
 
     def find(self, literal: str, *, case: bool = False) -> Iterator[Span]:
         """Every place where a squashed literal stands, wherever its white space and line breaks are."""
-        where = self._squashed_with_case if case else self.squashed
+        where = self._squashed_with_case if case else self.squashed.text
         start = where.find(literal)
         while start >= 0:
             end = start + len(literal)
@@ -133,7 +120,6 @@ class View:
         self.text = "".join([*parts, self.text[done:]])
         for name in ("squashed", "_squashed_with_case", "_squashed_starts"):
             self.__dict__.pop(name, None)
-        self._held.clear()
 
     def _spans_of(self, row: Row) -> Iterator[Span]:
         if not self.may_match(row["anchors"]):

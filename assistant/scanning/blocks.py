@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import BinaryIO
 
 from gpuhelp.scanning.line_breaks import line_break_counter
@@ -69,11 +70,18 @@ def scanned_by_threads(
 ) -> Iterator[Block]:
     """The blocks of a stream, each scanned while the next are read."""
     scan = block_scanner(scanner)
+    parts = _read(reader, first)
+    opening = next(parts, None)
+    if (
+        opening is None or len(opening[0]) < BLOCK_BYTES
+    ):  # all there is: one of a thousand small files, perhaps
+        yield from (scan(*part) for part in (opening, *parts) if part is not None)
+        return
     waiting: deque[Future[Block]] = deque()
     pool = ThreadPoolExecutor(workers)
     try:
-        for data, before, offset in _read(reader, first):
-            waiting.append(pool.submit(scan, data, before, offset))
+        for part in chain((opening,), parts):
+            waiting.append(pool.submit(scan, *part))
             if len(waiting) > workers:
                 yield waiting.popleft().result()
         yield from (future.result() for future in waiting)

@@ -93,7 +93,7 @@ def _write(
             target, failure = waiting.pop(0)
             end = data.find(b"\n", max(done, target - healthy_bytes)) + 1
             rank, second = randomness.randrange(ranks), seconds + CHUNK_SECONDS * end // len(data)
-            said = _wrapped(failure.text, rank, second)
+            said = wrapped(failure.text, rank, second)
             lines += data.count(b"\n", done, end)
             file.write(data[done:end])
             yield Planted(failure.entry, lines + 1, lines + said.count(b"\n"), file.tell(), rank)
@@ -106,7 +106,7 @@ def _write(
         seconds += CHUNK_SECONDS
 
 
-def _wrapped(text: str, rank: int, seconds: int) -> bytes:
+def wrapped(text: str, rank: int, seconds: int) -> bytes:
     """The lines of a failure as that rank logs them."""
     begin = f"[rank{rank}]: {_clock(seconds)},{seconds * 37 % 1000:03d} - trainer - ERROR - "
     return "".join(f"{begin}{line}\n" for line in text.rstrip("\n").split("\n")).encode()

@@ -29,7 +29,7 @@ PROGRAM = shutil.which("gpuhelp", path=str(Path(sys.executable).parent)) or "gpu
 OPTIONS = ("--no-probes", "--lang", "en", "--color", "never", "--format", "json")
 PLANTED = 20
 FACTOR = 10
-RANKS = 1000
+RANKS, ROOT_RANK = 1000, 17
 
 
 class Run(NamedTuple):
@@ -112,12 +112,24 @@ _WORD = re.compile(r"(?<![\\<\w])[A-Za-z]{4,}(?![\w>])")
 """Words of a pattern, but no names of groups."""
 
 
-def rank_files(folder: Path, failures: Sequence[make_log.Failure]) -> None:
-    """A thousand files of one job: one rank's failure, and what the others say of it."""
-    failure, timeout = failures
-    for rank in range(RANKS):
+def rank_files(folder: Path, ranks: int = RANKS) -> None:
+    """The files of one job: one rank runs out of memory, ten minutes later the others stop waiting for it."""
+    for rank in range(ranks):
         path = folder / f"rank{rank}.log"
-        make_log.make_log(path, 40 << 10, seed=rank, ranks=1, failures=[failure if rank == 17 else timeout])
+        make_log.make_log(path, 40 << 10, seed=rank, ranks=1)
+        text = path.read_bytes().replace(b"[rank0]", b"[rank%d]" % rank)
+        said, second = (_OOM, 60) if rank == ROOT_RANK else (_TIMEOUT.format(rank=rank), 660)
+        path.write_bytes(text + make_log.wrapped(said, rank, second))
+
+
+_OOM = """Traceback (most recent call last):
+  File "/home/user/train.py", line 88, in <module>
+    loss.backward()
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has 1.02 GiB free."""
+_TIMEOUT = (
+    "[Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, OpType=ALLREDUCE, "
+    "NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600021 milliseconds before timing out."
+)
 
 
 def medians(commands: dict[str, Sequence[str]], rounds: int) -> dict[str, Run]:
@@ -183,11 +195,12 @@ def _other_forms(log: Path, folder: Path, rounds: int) -> Iterator[tuple[str, ob
     yield "the large log from a pipe: seconds, peak MB, status", told(run((PROGRAM, "-", *OPTIONS), feed))
     ranks = folder / "ranks"
     ranks.mkdir()
-    rank_files(ranks, make_log.shipped_failures(2, ("cuda-oom", "nccl-timeout")))
+    rank_files(ranks)
     done = run((PROGRAM, str(ranks), *OPTIONS))
-    first = json.loads(done.output)["findings"][0]
+    first, *_ = findings = json.loads(done.output)["findings"]
     yield f"{RANKS} rank files: seconds, peak MB, status", told(done)
     yield "their root, and its line", [first["entry"], first["evidence"][0]["source"].rpartition("/")[2]]
+    yield "what followed, and where", [[found["entry"], found.get("ranks")] for found in findings[1:]]
 
 
 def main(arguments: list[str]) -> int:
