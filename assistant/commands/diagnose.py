@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gpuhelp.commands.common import given_facts, knowledge_of, observer_of
-from gpuhelp.diagnosis import Diagnosis, Status, diagnose_texts
 from gpuhelp.errors import ExitCode, InputError, Saying
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.options import COMMANDS
@@ -16,6 +16,9 @@ from gpuhelp.rendering.progress import ReadingProgress
 from gpuhelp.scanning.gather import Gathered, gather
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
+
+if TYPE_CHECKING:
+    from gpuhelp.diagnosis import Diagnosis
 
 
 def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
@@ -31,6 +34,8 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
         print(words("note.interrupted" if interrupted else "nothing"), file=terminal.stderr)
     if is_empty:
         return ExitCode.NO_FAILURE
+    from gpuhelp.diagnosis import diagnose_texts
+
     diagnosis = diagnose_texts(texts, facts=given_facts(options), probes=probes, knowledge=knowledge)
     from gpuhelp.rendering.output import write
 
@@ -48,11 +53,27 @@ def _gathered(
     notes = Notes()
     with ReadingProgress(terminal.stderr) as progress:
         watcher = progress if terminal.stderr.isatty() else None
-        gathered = gather(paths, terminal.stdin, knowledge, selection=selection, notes=notes, watcher=watcher)
+        gathered = gather(
+            paths,
+            terminal.stdin,
+            knowledge,
+            selection=selection,
+            notes=notes,
+            watcher=watcher,
+            meanwhile=_load_what_comes_later,
+        )
     told = [saying.told(words) if isinstance(saying, Saying) else saying for saying in notes.sayings]
     for line in told:
         print(line, file=terminal.stderr)
     return gathered
+
+
+def _load_what_comes_later() -> None:
+    """Modules needed once the text is read: the processes that scan a large file leave time for it."""
+    from importlib import import_module
+
+    for name in ("diagnosis", "rendering.documents", "rendering.output", "rendering.text"):
+        import_module(f"gpuhelp.{name}")
 
 
 def _refuse_misspelled_command(files: Sequence[str], words: Words) -> None:
@@ -68,4 +89,5 @@ def _refuse_misspelled_command(files: Sequence[str], words: Words) -> None:
 
 def exit_code(diagnosis: Diagnosis) -> ExitCode:
     """1 where a failure was found, known or not."""
-    return ExitCode.NO_FAILURE if diagnosis.status is Status.HEALTHY else ExitCode.FAILURE_FOUND
+    is_healthy = diagnosis.status.value == "healthy"
+    return ExitCode.NO_FAILURE if is_healthy else ExitCode.FAILURE_FOUND

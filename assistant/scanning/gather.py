@@ -47,9 +47,13 @@ def gather(
     selection: Selection = ALL,
     notes: Notes | None = None,
     watcher: Watcher | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Gathered:
-    """The texts behind the names. What a Ctrl-C leaves unread is left out. Raises InputError, see sources."""
-    sifting = Sifting(lambda: scanner_of(knowledge))
+    """The texts behind the names. What a Ctrl-C leaves unread is left out. Raises InputError, see sources.
+
+    `meanwhile` is done once while a large file is scanned.
+    """
+    sifting = Sifting(lambda: scanner_of(knowledge), meanwhile)
     patient = _Interruptible(stdin)
     try:
         for opened in open_sources(paths, cast(BinaryIO, patient), selection, notes):

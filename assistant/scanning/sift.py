@@ -28,11 +28,13 @@ class _Small(NamedTuple):
 class Sifting:
     """Takes the streams of one incident one after the other; `texts` is what is known so far.
 
-    `scanner` is asked for when a stream turns out to be large: it takes time to make.
+    `scanner` is asked for when a stream turns out to be large: it takes time to make. `meanwhile` is then
+    done once, while the scan goes on beside it.
     """
 
-    def __init__(self, scanner: Callable[[], Scanner]) -> None:
+    def __init__(self, scanner: Callable[[], Scanner], meanwhile: Callable[[], None] | None = None) -> None:
         self._make_scanner = scanner
+        self._meanwhile = meanwhile
         self._scanner: Scanner | None = None
         self._small: list[_Small] = []
         self._texts: list[RawText] = []
@@ -91,6 +93,9 @@ class Sifting:
             excerpts.take(block)
             if after_block is not None:
                 after_block()
+            if self._meanwhile is not None:
+                self._meanwhile()
+                self._meanwhile = None
         self._close()
 
 
