@@ -51,7 +51,8 @@ class Diagnosis:
     """The answer. `findings` are ordered: the first is the answer, and the root.
 
     `failure` describes a failure that no entry knows; `nearest` are then suggestions, not findings.
-    `elsewhere` is the process whose own output holds the cause, where this text does not.
+    `elsewhere` is the process whose own output holds the cause, where this text does not. `hosts` are the
+    machines that the text names.
     """
 
     status: Status
@@ -62,6 +63,7 @@ class Diagnosis:
     failure: UnknownFailure | None = None
     nearest: tuple[Route, ...] = ()
     elsewhere: Elsewhere | None = None
+    hosts: frozenset[str] = frozenset()
 
 
 def diagnose(
@@ -119,7 +121,13 @@ def diagnose_texts(
         failure=failure,
         nearest=nearest,
         elsewhere=elsewhere,
+        hosts=_hosts(evidence, elsewhere),
     )
+
+
+def _hosts(evidence: Evidence, elsewhere: Elsewhere | None) -> frozenset[str]:
+    wrapped = {line.wrapping.host for document in evidence for line in document.lines}
+    return frozenset(wrapped | {elsewhere.host if elsewhere is not None else ""}) - {""}
 
 
 def _texts(source: str | Iterable[str] | Iterable[Path], knowledge: KnowledgeBase) -> tuple[RawText, ...]:

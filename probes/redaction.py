@@ -66,8 +66,8 @@ class Identity:
     hosts: frozenset[str]
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Identity:
-        """Names in this environment, and the host's own."""
+    def of(cls, environ: Mapping[str, str], hosts: Iterable[str] = ()) -> Identity:
+        """Names in this environment, the host's own, and those of other hosts."""
         users = {environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")}
         users.add(re.split(r"[\\/]", environ.get("HOME") or environ.get("USERPROFILE") or "")[-1])
         host = (
@@ -75,7 +75,7 @@ class Identity:
             or environ.get("COMPUTERNAME")
             or (os.uname().nodename if hasattr(os, "uname") else "")
         )
-        return cls.named(users, (host, host.split(".")[0]))
+        return cls.named(users, (host, host.split(".")[0], *hosts))
 
     @classmethod
     def named(cls, users: Iterable[str], hosts: Iterable[str]) -> Identity:

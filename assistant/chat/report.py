@@ -22,8 +22,8 @@ def save_report(
     from gpuhelp.rendering.markdown import to_markdown
     from gpuhelp.rendering.privacy import Privacy
 
-    data = Privacy(environ, share=True).data(to_data(diagnosis, words.language, knowledge))
-    text = to_markdown("diagnosis.md.j2", data, words)
+    privacy = Privacy(environ, share=True, hosts=diagnosis.hosts)
+    text = to_markdown("diagnosis.md.j2", privacy.data(to_data(diagnosis, words.language, knowledge)), words)
     try:
         with Path(path).expanduser().open("x", encoding="utf-8") as file:
             file.write(text)

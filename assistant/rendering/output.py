@@ -22,7 +22,8 @@ def write(
     knowledge: KnowledgeBase,
 ) -> None:
     """Write it to standard output. Markdown is made to be shared, so names are taken out of it."""
-    privacy = Privacy(terminal.environ, share=options.redact or options.format == "markdown")
+    share = options.redact or options.format == "markdown"
+    privacy = Privacy(terminal.environ, share=share, hosts=diagnosis.hosts)
     if options.format == "text":
         from gpuhelp.rendering.text import diagnosis_rows
 

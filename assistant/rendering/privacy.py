@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _PREFIXES = (
@@ -20,18 +20,22 @@ A name gives a secret away only where a value stands beside it."""
 
 
 class Privacy:
-    """What to take out of texts: always secrets; names too where the output is made to be shared."""
+    """What to take out of texts: always secrets; names too where the output is made to be shared.
 
-    def __init__(self, environ: Mapping[str, str], *, share: bool) -> None:
+    `hosts` are machines that the texts name, beside this one.
+    """
+
+    def __init__(self, environ: Mapping[str, str], *, share: bool, hosts: Iterable[str] = ()) -> None:
         self._environ = environ
         self._share = share
+        self._hosts = tuple(host for host in hosts if _is_machine(host))
 
     def text(self, text: str) -> str:
         """The text as it may be shown."""
         if self._share:
             from gpuhelp.probes.redaction import Identity, redact
 
-            return redact(text, Identity.of(self._environ))
+            return redact(text, Identity.of(self._environ, self._hosts))
         return without_secrets(text)
 
     def data(self, value: Any) -> Any:
@@ -43,6 +47,11 @@ class Privacy:
         if isinstance(value, (list, tuple)):
             return [self.data(inner) for inner in value]
         return value
+
+
+def _is_machine(host: str) -> bool:
+    """Whether it names one machine: a service such as `ollama` before a line has neither digit nor dot."""
+    return any(sign.isdigit() or sign == "." for sign in host)
 
 
 def without_secrets(text: str) -> str:

@@ -113,3 +113,31 @@ def test_a_secret_in_a_file_name_is_not_told_on_standard_error(gpuhelp: RunComma
     ran = gpuhelp(f"{SECRETS[0]}.log")
     assert ran.status == 2
     assert SECRETS[0] not in ran.err
+
+
+LAUNCHED = """\
+gpu-node17: RuntimeError: CUDA error: an illegal memory access was encountered
+gpu-node17: step 4 failed on gpu-node17
+gpu-node18: step 4 done
+gpu-node18: step 5 waits
+"""
+
+
+@pytest.mark.parametrize(
+    "options", [("--format", "markdown"), ("--format", "json", "--redact"), ("--redact",)]
+)
+def test_machines_that_the_log_names_are_taken_out_of_what_is_shared(
+    gpuhelp: RunCommand, options: tuple[str, ...]
+) -> None:
+    shown = gpuhelp("--no-probes", *options, stdin=LAUNCHED.encode()).out
+    assert "illegal memory access" in shown
+    assert "gpu-node17" not in shown
+
+
+def test_machines_are_named_where_nothing_is_shared(gpuhelp: RunCommand) -> None:
+    assert "gpu-node17" in gpuhelp("--no-probes", stdin=LAUNCHED.encode()).out
+
+
+def test_a_service_before_a_line_is_no_machine() -> None:
+    privacy = Privacy({}, share=True, hosts=["ollama", "node7", "10.0.0.5"])
+    assert privacy.text("ollama on node7 (10.0.0.5)") == "ollama on <host> (<host>)"
