@@ -68,9 +68,8 @@ class _Interruptible(RawIOBase):
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
-        self._read_some = getattr(
-            stream, "read1", stream.read
-        )  # read would wait until it has all it can take
+        # read would wait until it has all it can take
+        self._read_some = getattr(stream, "read1", stream.read)
         self.interrupted = False
 
     def readable(self) -> bool:

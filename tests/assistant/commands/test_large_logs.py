@@ -50,6 +50,26 @@ def test_a_large_log_is_answered_with_the_line_of_its_failure(gpuhelp: RunComman
     assert found["sources"] == [{"name": str(large), "bytes": large.stat().st_size, "lines": 20_001}]
 
 
+def test_without_hyperscan_the_answer_is_the_same(
+    gpuhelp: RunCommand, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_it = answer(gpuhelp(large, *NO_PROBES))
+    monkeypatch.setitem(sys.modules, "hyperscan", None)
+    assert answer(gpuhelp(large, *NO_PROBES)) == with_it
+
+
+def test_a_large_log_is_answered_like_the_lines_around_its_failure(gpuhelp: RunCommand, large: Path) -> None:
+    lines = large.read_text().splitlines(keepends=True)
+    small = large.with_name("small.log")
+    small.write_text("".join(lines[9_950:10_050]))
+    first, alone = (answer(gpuhelp(path, *NO_PROBES))["findings"][0] for path in (large, small))
+    assert (first["entry"], first["captured"], first["causes"]) == (
+        alone["entry"],
+        alone["captured"],
+        alone["causes"],
+    )
+
+
 def test_a_large_healthy_log_is_healthy(gpuhelp: RunCommand, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(filler(20_000))
