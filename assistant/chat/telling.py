@@ -66,7 +66,7 @@ def opening_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase, t
         return (*unknown_rows(diagnosis, words), *_nearest(diagnosis, words, knowledge))
     if looks_like_question(text):
         return (row(words("chat.not_understood")), *_nearest(diagnosis, words, knowledge))
-    return (row(words("healthy", lines=sum(source.line_count for source in diagnosis.sources))),)
+    return (row(words("healthy", lines=sum(source.read_lines for source in diagnosis.sources))),)
 
 
 def closing_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -> tuple[Row, ...]:

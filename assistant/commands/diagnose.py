@@ -17,6 +17,8 @@ from gpuhelp.scanning.gather import Gathered, gather
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
 
+_MOST_NOTES = 20
+
 if TYPE_CHECKING:
     from gpuhelp.diagnosis import Diagnosis
 
@@ -62,10 +64,22 @@ def _gathered(
             watcher=watcher,
             meanwhile=_load_what_comes_later,
         )
-    told = [saying.told(words) if isinstance(saying, Saying) else saying for saying in notes.sayings]
-    for line in told:
-        print(line, file=terminal.stderr)
+    _tell(notes, terminal, words)
     return gathered
+
+
+def _tell(notes: Notes, terminal: Terminal, words: Words) -> None:
+    """Each note on a line of its own, the first of them: an archive may hold thousands of broken files."""
+    told = [saying.told(words) if isinstance(saying, Saying) else saying for saying in notes.sayings]
+    if not told:
+        return
+    from gpuhelp.rendering.layout import one_line
+    from gpuhelp.rendering.privacy import without_secrets
+
+    for line in told[:_MOST_NOTES]:
+        print(without_secrets(one_line(line)), file=terminal.stderr)
+    if len(told) > _MOST_NOTES:
+        print(f"… {len(told) - _MOST_NOTES} more", file=terminal.stderr)
 
 
 def _load_what_comes_later() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from gpuhelp.kb.regexes import regex
@@ -128,7 +131,7 @@ def _root_ranks(*documents: Document) -> frozenset[str]:
 def _of_document(document: Document, signs: list[int]) -> _Told | None:
     """The place that tells most: of one death the first error, of one process the last death."""
     told = [*_errors_told(document), *_episodes_told(document)]
-    told += [_Told(_SIGN, index, index, index) for index in signs if not _is_covered(index, told)]
+    told += [_Told(_SIGN, index, index, index) for index in _uncovered(signs, told)]
     if len(told) > 1:  # the head of a traceback that was cut off says nothing by itself
         told = [one for one in told if one.bearing != _SIGN or not _is_head(document, one.line)] or told
     if not told:
@@ -139,8 +142,14 @@ def _of_document(document: Document, signs: list[int]) -> _Told | None:
     return _chosen(document, likely, reported=reported)
 
 
-def _is_covered(index: int, told: list[_Told]) -> bool:
-    return any(one.first <= index <= one.last for one in told)
+def _uncovered(signs: Iterable[int], told: Iterable[_Told]) -> Iterator[int]:
+    """The signs that stand in none of the stretches that tell more; a flood has thousands of both."""
+    stretches = sorted((one.first, one.last) for one in told)
+    furthest = list(accumulate((last for _, last in stretches), max))
+    for index in signs:
+        before = bisect_right(stretches, (index, sys.maxsize))
+        if not before or furthest[before - 1] < index:
+            yield index
 
 
 def _is_head(document: Document, index: int) -> bool:

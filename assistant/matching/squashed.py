@@ -21,6 +21,8 @@ class Squashed:
 
     def holds(self, literal: str) -> bool:
         """True if this squashed literal stands here."""
+        if len(self.text) <= _SHORT:  # quicker than to remember, and there may be ten thousand short texts
+            return literal in self.text
         known = self._held.get(literal)
         if known is None:
             known = self._held[literal] = self._look_for(literal)
@@ -32,7 +34,7 @@ class Squashed:
         return not wanted or any(map(self.holds, wanted))
 
     def _look_for(self, literal: str) -> bool:
-        if _SHORT < len(self.text) < _LONG:
+        if len(self.text) < _LONG:
             data = literal.encode("utf-8", "surrogatepass")
             ends = (data[:_WORD_BYTES], data[-_WORD_BYTES:]) if len(data) >= _WORD_BYTES else ()
             if any(int.from_bytes(end, sys.byteorder) not in self._words for end in ends):

@@ -37,6 +37,7 @@ class View:
 
     def __init__(self, document: Document, advice: Iterable[Row] = ()) -> None:
         self.document = document
+        self._last_place = 0, 0
         lines = [
             _MASK * len(line.text) if index in document.echoes else line.text
             for index, line in enumerate(document.lines)
@@ -63,9 +64,13 @@ class View:
     def _place(self, squashed: int) -> int:
         """The place in the text of a character of the squashed text."""
         line = bisect_right(self._squashed_starts, squashed) - 1
-        start, end = self._starts[line], self._starts[line + 1]
-        index = squashed - self._squashed_starts[line]
-        return next(islice(_NOT_SPACE.finditer(self.text, start, end), index, None)).start()
+        known, start = max((self._squashed_starts[line], self._starts[line]), self._last_place)
+        if known > squashed:
+            known, start = self._squashed_starts[line], self._starts[line]
+        spaceless = _NOT_SPACE.finditer(self.text, start, self._starts[line + 1])
+        place = next(islice(spaceless, squashed - known, None)).start()
+        self._last_place = squashed, place
+        return place
 
     @cached_property
     def errors_by_name(self) -> Mapping[str, tuple[PythonError, ...]]:
@@ -120,6 +125,7 @@ class View:
         self.text = "".join([*parts, self.text[done:]])
         for name in ("squashed", "_squashed_with_case", "_squashed_starts"):
             self.__dict__.pop(name, None)
+        self._last_place = 0, 0
 
     def _spans_of(self, row: Row) -> Iterator[Span]:
         if not self.may_match(row["anchors"]):

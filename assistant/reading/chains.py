@@ -45,9 +45,10 @@ _LAUNCHERS = frozenset(
      "TerminatedWorkerError", "TimeoutExpired", "WorkerCrashedError", "_RemoteTraceback"}
 )  # fmt: skip
 _CUT_OFF = frozenset({"BrokenPipeError", "ConnectionResetError"})
-"""What a process gets to see when another one went away."""
+"""What a process gets to see when another one went away; so is an end of file without a word."""
 _REPORTS = (
-    r"Error building extension|Error compiling objects|See (?:root cause|stack ?trace|logs?) \(?above"
+    r"Error in call to target '|Error building extension|Error compiling objects"
+    r"|See (?:root cause|stack ?trace|logs?) \(?above"
     r"|(?:Engine (?:core|process)|Worker(?:Proc)?) (?:initialization failed|failed to start)"
     r"|exited unexpectedly|died (?:unexpectedly|with|because)|[Pp]rocess \S{1,60} terminated with"
     r"|non-zero exit (?:status|code)|exit(?:ed with)? (?:status|code)|Trials did not complete"
@@ -148,7 +149,8 @@ def bearing(error: PythonError) -> int:
     """0 for an error that went wrong by itself, 1 for one that reports another, 2 for a launcher's."""
     if error.name.partition("(")[0] in _LAUNCHERS:
         return 1 if re.match(_COMPILER, error.message[:400]) else 2
-    return int(error.name in _CUT_OFF or bool(re.search(_REPORTS, error.message[:600])))
+    gone = error.name in _CUT_OFF or (error.name == "EOFError" and not error.message)
+    return int(gone or _is_group(error) or bool(re.search(_REPORTS, error.message[:600])))
 
 
 def innermost(error: PythonError) -> tuple[str, str]:

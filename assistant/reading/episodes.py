@@ -32,6 +32,7 @@ _NEAR = 4
 _FAR = 300
 """Lines of others between a head and its error, where ranks write into one log."""
 _LOW_LEVELS = frozenset({"WARNING", "WARN", "W", "INFO", "I", "DEBUG", "D", "TRACE", "NOTICE"})
+_TRACKERS = ("multiprocessing/resource_tracker.py", "multiprocessing\\resource_tracker.py")
 _SWALLOWING = (
     r"(?i)\b(?:caught (?:an? )?exception|exception caught|retry(?:ing)?|falling back|falls? back"
     r"|ignor(?:ed|ing)|skipp(?:ed|ing)|recover(?:ed|ing)|suppress(?:ed|ing)|non-?fatal|continuing)\b"
@@ -98,9 +99,15 @@ def swallowed(document: Document) -> frozenset[int]:
         place = bisect_right(starts, error.first) - 1
         is_ignored = place >= 0 and error.first <= ignored[place].last
         level = document.lines[error.first].wrapping.level
-        if is_ignored or level.upper() in _LOW_LEVELS or _is_told_off(script, error):
+        is_aside = is_ignored or level.upper() in _LOW_LEVELS or _is_of_the_tracker(error)
+        if is_aside or _is_told_off(script, error):
             found.add(number)
     return frozenset(found)
+
+
+def _is_of_the_tracker(error: PythonError) -> bool:
+    """True for an error of multiprocessing's resource tracker: a process of its own, that goes on."""
+    return len(error.frames) == 1 and error.frames[0].file.endswith(_TRACKERS)
 
 
 def _is_told_off(script: Script, error: PythonError) -> bool:

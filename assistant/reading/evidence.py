@@ -10,12 +10,21 @@ from typing import NamedTuple
 
 
 class Source(NamedTuple):
-    """One text as the person gave it: a file, standard input, or a paste. `rank` is what its name tells."""
+    """One text as the person gave it: a file, standard input, or a paste. `rank` is what its name tells.
+
+    `skipped_lines` of its lines stand before the part that was asked for.
+    """
 
     name: str
     size_bytes: int
     line_count: int
     rank: str = ""
+    skipped_lines: int = 0
+
+    @property
+    def read_lines(self) -> int:
+        """How many of its lines were read."""
+        return self.line_count - self.skipped_lines
 
 
 class Wrapping(NamedTuple):

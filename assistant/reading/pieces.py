@@ -16,6 +16,7 @@ class RawText(NamedTuple):
     """A text as read, with the name people know it by, its size before decoding, and how many lines it has.
 
     A small text is one piece. Of a large one only those pieces are here in which something stands.
+    `skipped_lines` of its lines stand before the part that was asked for.
     """
 
     name: str
@@ -23,6 +24,7 @@ class RawText(NamedTuple):
     size_bytes: int
     line_count: int
     rank: str = ""
+    skipped_lines: int = 0
 
     @property
     def text(self) -> str:

@@ -19,5 +19,5 @@ def read(texts: Iterable[RawText]) -> Evidence:
 def _document(raw: RawText) -> Document:
     lines = unwrap(raw.pieces)
     errors, echoes = find_errors(lines)
-    source = Source(raw.name, raw.size_bytes, raw.line_count, raw.rank)
+    source = Source(raw.name, raw.size_bytes, raw.line_count, raw.rank, raw.skipped_lines)
     return Document(source, lines, errors, echoes, find_episodes(lines, errors))

@@ -64,18 +64,20 @@ def rank(
     """Candidates in the order of telling: specific over generic, root over consequence, first in time."""
     scene = scene or Scene()
     by_id = {signature.id: signature for signature in signatures}
-    refined = without_generic(_grouped(matches, scene), by_id)
+    fallbacks = {entry for entry, signature in by_id.items() if signature.fallback}
+    refined = without_generic(_grouped(scene.of_note(matches, fallbacks), scene), by_id)
     survived = _survived(refined, scene)
     reach = reach_of(refined, by_id, scene, survived)
     weak = survived | {e for e, found in refined.items() if not reach[e] and all(m.warning for m in found)}
     incidents = _incidents(refined, scene)
     ordered = sorted(refined, key=lambda entry: _key(entry, refined, by_id, reach, weak, incidents, scene))
+    minor = survived | _guessed_after(ordered[:1], refined, incidents)
     ranks = _Ranks(refined, scene)
     return tuple(
         Candidate(
             by_id[entry],
             refined[entry],
-            *_role(entry, by_id, reach, ordered, survived),
+            *_role(entry, by_id, reach, ordered, minor),
             ranks.count(entry),
             ranks.spoken(entry),
         )
@@ -144,6 +146,17 @@ def _survived(entries: Grouped, scene: Scene) -> frozenset[str]:
     )
 
 
+def _guessed_after(root: list[str], entries: Grouped, incidents: Mapping[str, int]) -> frozenset[str]:
+    """Entries that every place only suggests, in the incident of a root that is certain."""
+    if not root or any(GUESS in match.derived for match in entries[root[0]]):
+        return frozenset()
+    return frozenset(
+        entry
+        for entry, matches in entries.items()
+        if incidents[entry] == incidents[root[0]] and all(GUESS in match.derived for match in matches)
+    )
+
+
 def _incidents(entries: Grouped, scene: Scene) -> Mapping[str, int]:
     """For each entry the number of the incident it begins in: a new one after hours without a failure."""
     if len(entries) < 2:
@@ -183,14 +196,14 @@ def _key(
 
 
 def _role(
-    entry: str, by_id: Mapping[str, Signature], reach: Reach, ordered: list[str], survived: frozenset[str]
+    entry: str, by_id: Mapping[str, Signature], reach: Reach, ordered: list[str], minor: frozenset[str]
 ) -> tuple[Role, str]:
-    """The role of an entry, and the one it follows from."""
+    """The role of an entry, and the one it follows from; `minor` ones are no second root."""
     if entry == ordered[0]:
         return Role.ROOT, ""
     if is_consequence(entry, reach) or entry in reach[ordered[0]]:
         return Role.CONSEQUENCE, next((other for other in ordered if entry in reach[other]), "")
-    return (Role.RELATED if by_id[entry].fallback or entry in survived else Role.ROOT), ""
+    return (Role.RELATED if by_id[entry].fallback or entry in minor else Role.ROOT), ""
 
 
 class _Ranks:

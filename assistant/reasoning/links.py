@@ -16,7 +16,7 @@ Reach = Mapping[str, frozenset[str]]
 _FAR_S = 2 * 3600.0
 """What a failure drags behind it comes within the time limits of collectives: minutes to an hour."""
 _VERY_FAR_S = 12 * 3600.0
-_CLEARLY_BEFORE_S = 600.0
+_CLEARLY_BEFORE_S = 90.0
 """Buffers and clocks of several machines differ by less."""
 
 

@@ -22,8 +22,9 @@ class Pointer(NamedTuple):
     """One such line; `first` and `last` are line indexes of document number `document`.
 
     Values are strings as they stand there, empty where it does not say. `waits` is true where the rank that
-    speaks waited for another. `look` says by language where the failed process's output is. `order` is the
-    place of its row among the rows: the smaller, the more it tells.
+    speaks waited for another, `kills` where the speaker then ends its own processes with SIGKILL. `look`
+    says by language where the failed process's output is. `order` is the place of its row among the rows: the
+    smaller, the more it tells.
     """
 
     document: int
@@ -34,6 +35,7 @@ class Pointer(NamedTuple):
     order: int
     waits: bool = False
     weak: bool = False
+    kills: bool = False
     rank: str = ""
     local_rank: str = ""
     host: str = ""
@@ -69,6 +71,7 @@ def _of_row(row: Row, order: int, document: int, view: View) -> Iterator[Pointer
             order,
             row.get("waits", False),
             row.get("weak", False),
+            row.get("kind") == "kills",
             **told,
         )
 

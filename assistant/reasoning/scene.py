@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from gpuhelp.matching.symptoms import Match
 from gpuhelp.matching.view import View
+from gpuhelp.reading.episodes import swallowed
+from gpuhelp.reasoning.kills import follows_an_error, is_bare_kill
 from gpuhelp.reasoning.pointers import Pointer, find_pointers, most_telling
+from gpuhelp.reasoning.reports import without_reports
 from gpuhelp.reasoning.speakers import Speaker, Speakers, number
 from gpuhelp.reasoning.survival import Survival
 from gpuhelp.reasoning.timeline import Key, Timeline
 
 _BEFORE_THE_RUN_S = 600.0
+_KILLS_WITHIN_LINES = 60
+"""From the line that says so to the kill; before it in logs that show the last line first."""
 Rows = Callable[[str], Iterable[Mapping[str, Any]]]
 
 
@@ -35,6 +40,10 @@ class Scene:
     def ended_the_run(self, match: Match) -> bool:
         """False if the run went on after it, or began after it."""
         return True
+
+    def of_note(self, matches: Iterable[Match], fallbacks: Collection[str]) -> tuple[Match, ...]:
+        """The matches that say something of their own; `fallbacks` know only the kind of a failure."""
+        return tuple(matches)
 
     @property
     def pointed_rank(self) -> str:
@@ -74,6 +83,24 @@ class EvidenceScene(Scene):
     def ended_the_run(self, match: Match) -> bool:
         return not (self._survival.survived(match) or self._is_before_the_run(match))
 
+    def of_note(self, matches: Iterable[Match], fallbacks: Collection[str]) -> tuple[Match, ...]:
+        own = tuple(match for match in matches if not self._by_own_hand(match))
+        return without_reports(own, fallbacks, self._views, self._swallowed.__getitem__)
+
+    def _by_own_hand(self, match: Match) -> bool:
+        """True for a kill by the program itself, or by what started it, after it had said what went wrong."""
+        if not is_bare_kill(match):
+            return False
+        said_so = any(
+            pointer.kills
+            and pointer.document == match.document
+            and abs(match.first - pointer.last) <= _KILLS_WITHIN_LINES
+            for pointer in self.pointers
+        )
+        return said_so or follows_an_error(
+            match, self._views[match.document].document, self._swallowed[match.document]
+        )
+
     def speaker_at(self, document: int, line: int) -> Speaker:
         """Who printed a line."""
         return self._speakers.at(document, line)
@@ -107,6 +134,11 @@ class EvidenceScene(Scene):
             return False
         others = [start for number, start in self._timeline.began(moment.clock) if number != match.document]
         return bool(others) and min(others) > moment.seconds + _BEFORE_THE_RUN_S
+
+    @cached_property
+    def _swallowed(self) -> tuple[frozenset[int], ...]:
+        """For each document the numbers of the errors that ended nothing."""
+        return tuple(swallowed(view.document) for view in self._views)
 
     @cached_property
     def _timeline(self) -> Timeline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -9,12 +10,15 @@ from typing import Any, NamedTuple
 from gpuhelp.kb.regexes import regex
 from gpuhelp.matching.symptoms import Match
 from gpuhelp.matching.view import View
-from gpuhelp.reading.evidence import Wrapping
+from gpuhelp.reading.evidence import Line, Wrapping
 
 _MOST_STATEMENTS = 5_000
 """Of one kind in one document."""
 _MOST_DIGITS = 6
 """A longer number is no rank."""
+_OPENS = "Traceback (most recent call last)"
+_MOST_LINES = 1 << 62
+"""Above any line number."""
 Row = Mapping[str, Any]
 
 
@@ -54,6 +58,8 @@ class Speakers:
         source = self._views[document].document.source
         wrapping = self._views[document].document.lines[line].wrapping
         rank = number(wrapping.rank) or self._rank_of_process(document, wrapping)
+        if not rank and not wrapping.pid:
+            rank = self._rank_of_error(document, line)
         return Speaker(rank or number(source.rank), wrapping.host, wrapping.pid)
 
     def _rank_of_process(self, document: int, wrapping: Wrapping) -> str:
@@ -61,6 +67,17 @@ class Speakers:
             known = self._ranks_by_process
             return known.get((wrapping.host, wrapping.pid)) or known.get(("", wrapping.pid), "")
         return self._only_rank[document]
+
+    def _rank_of_error(self, document: int, line: int) -> str:
+        """The rank on the head of the traceback around the line: loggers label only its first line."""
+        heads = self._error_heads[document]
+        place = bisect_right(heads, (line, _MOST_LINES, "")) - 1
+        return heads[place][2] if place >= 0 and line <= heads[place][1] else ""
+
+    @cached_property
+    def _error_heads(self) -> tuple[list[tuple[int, int, str]], ...]:
+        """For each document first line, last line and rank of its errors, in order of their first lines."""
+        return tuple(sorted(_heads(view)) for view in self._views)
 
     @cached_property
     def ranks(self) -> frozenset[str]:
@@ -117,6 +134,19 @@ class Speakers:
     def _only_rank(self) -> tuple[str, ...]:
         """For each document the one rank that it speaks for, if no line of it is labelled."""
         return tuple(_only_rank(view, told) for view, told in zip(self._views, self._statements, strict=True))
+
+
+def _heads(view: View) -> Iterable[tuple[int, int, str]]:
+    for error in view.document.errors:
+        rank = number(_head(view, error.first).wrapping.rank)
+        yield error.first, max(error.last, error.said[1]), rank
+
+
+def _head(view: View, first: int) -> Line:
+    """The line that opens a traceback; it is the one before where only that one carries a label."""
+    lines = view.document.lines
+    is_cut = first > 0 and _OPENS not in lines[first].text and _OPENS in lines[first - 1].text
+    return lines[first - is_cut]
 
 
 def _statement(told: Mapping[str, str | None], line: int, view: View) -> _Statement:

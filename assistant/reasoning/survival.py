@@ -73,17 +73,37 @@ class Survival:
             for index in after
             if (lines[index].wrapping.rank, lines[index].wrapping.pid) == (own.rank, own.pid)
         )
-        return same >= _ENOUGH_PROGRESS or (
-            not own.rank and self._left_out(document, last) >= _ENOUGH_SILENCE
-        )
+        if same >= _ENOUGH_PROGRESS:
+            return True
+        is_long = self._left_out(document, last) >= _ENOUGH_SILENCE
+        return is_long and (not own.rank or self._speaks_after_break(document, last))
 
     def _left_out(self, document: int, last: int) -> int:
         """How many lines of the source are not among those read, from this one on."""
-        lines = self._views[document].document.lines
-        if not any(line is BREAK for line in lines[last + 1 :]):
-            return 0
-        kept = sum(1 for line in lines[last + 1 :] if line is not BREAK)
-        return self._views[document].document.source.line_count - lines[last].number - kept
+        source, lines = self._views[document].document.source, self._views[document].document.lines
+        later = len(self._breaks[document]) - bisect_right(self._breaks[document], last)
+        return source.line_count - lines[last].number - (len(lines) - 1 - last - later) if later else 0
+
+    def _speaks_after_break(self, document: int, last: int) -> bool:
+        """True if the process of this line says more beyond the lines that were left out after it."""
+        breaks, own = self._breaks[document], self._views[document].document.lines[last].wrapping
+        following = breaks[bisect_right(breaks, last) :][:1]
+        return bool(following) and self._last_lines[document][own.rank, own.pid] > following[0]
+
+    @cached_property
+    def _breaks(self) -> tuple[list[int], ...]:
+        """The places where lines were left out."""
+        return tuple(
+            [index for index, line in enumerate(view.document.lines) if line is BREAK] for view in self._views
+        )
+
+    @cached_property
+    def _last_lines(self) -> tuple[dict[tuple[str, str], int], ...]:
+        """The last line of each process."""
+        return tuple(
+            {(line.wrapping.rank, line.wrapping.pid): index for index, line in enumerate(view.document.lines)}
+            for view in self._views
+        )
 
     @cached_property
     def _is_labelled(self) -> tuple[bool, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gpuhelp.rendering.layout import one_line
 from gpuhelp.words import Words
 
 _FROM_TEXT_LINE = re.compile(r"text line (\d+)")
@@ -32,7 +33,7 @@ def labels(names: Iterable[str], words: Words) -> str:
 
 def place_label(source: str, line: int, words: Words) -> str:
     """`train.log:12`; standard input has no name of its own, so it is called what it is."""
-    return f"{words('standard_input') if source == 'standard input' else source}:{line}"
+    return f"{words('standard_input') if source == 'standard input' else one_line(source)}:{line}"
 
 
 def ranks_label(on: int, of: int, first: str, place: str, words: Words) -> str:

@@ -14,6 +14,8 @@ _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\U000e0000-\U000e007f]"
 )
+_ANSI = re.compile(r"\x1b(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)?)")
+"""Colours, titles and links of terminals: without the escape character alone their rest would be read."""
 _PIECES = re.compile(r"\s+|\S+")
 _NARROWEST_TEXT = 20
 
@@ -55,7 +57,14 @@ BLANK = Row()
 
 def printable(text: str) -> str:
     """The text without characters that could steer a terminal or turn its direction."""
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
     return _UNPRINTABLE.sub("", text.replace("\t", "    "))
+
+
+def one_line(text: str) -> str:
+    """The text as a part of one line: printable, and each stretch of white space one space."""
+    return " ".join(printable(text).split())
 
 
 def escape_unprintable(text: str) -> str:

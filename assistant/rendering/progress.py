@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
+from gpuhelp.rendering.layout import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -28,6 +30,7 @@ class ReadingProgress:
 
     def begin(self, name: str, size_bytes: int | None) -> None:
         """The next source; its size may be unknown."""
+        name = printable(name)
         self._name = name if len(name) <= _LONGEST_NAME else "…" + name[-_LONGEST_NAME:]
         self._total_bytes, self._done_bytes = size_bytes, 0
         self._show()

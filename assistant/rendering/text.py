@@ -41,7 +41,7 @@ def diagnosis_rows(
 ) -> tuple[Row, ...]:
     """The whole answer."""
     if diagnosis.status is Status.HEALTHY:
-        lines = sum(source.line_count for source in diagnosis.sources)
+        lines = sum(source.read_lines for source in diagnosis.sources)
         return (row(words("healthy", lines=lines)),)
     if not diagnosis.findings:
         return (*unknown_rows(diagnosis, words), *nearest_rows(diagnosis, words, knowledge))
@@ -259,7 +259,8 @@ def _other(finding: Finding, words: Words, heading: str, *, everything: bool) ->
 def _count(finding: Finding, words: Words) -> tuple[str, ...]:
     """On how many ranks it shows, else at how many places."""
     if finding.ranks is not None:
-        return (words("ranks.short", count=finding.ranks.on, of=finding.ranks.of),)
+        key = "ranks.short_one" if finding.ranks.on == 1 else "ranks.short"
+        return (words(key, count=finding.ranks.on, of=finding.ranks.of, first=finding.ranks.first),)
     return (words("places.short", count=finding.occurrences),) if finding.occurrences > 1 else ()
 
 

@@ -18,7 +18,7 @@ class Context(NamedTuple):
     most_bytes: int
 
 
-_WIDE = Context(15, 25, 4 << 10)
+_WIDE = Context(12, 25, 3 << 10)
 _NARROW = Context(8, 8, 2 << 10)
 _LINE = Context(0, 0, 1 << 10)
 _PART = Context(0, 2, 1 << 10)

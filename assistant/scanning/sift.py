@@ -37,6 +37,7 @@ class Sifting:
         self._meanwhile = meanwhile
         self._scanner: Scanner | None = None
         self._small: list[_Small] = []
+        self._small_bytes = 0
         self._texts: list[RawText] = []
         self._under_way: tuple[str, str, int, Excerpts] | None = None
         self._budget: Budget | None = None
@@ -52,10 +53,11 @@ class Sifting:
         """Read one stream to its end."""
         first = b""
         if self._scanner is None:
-            room = WHOLE_BYTES - sum(len(small.data) for small in self._small)
+            room = WHOLE_BYTES - self._small_bytes
             first = _read_up_to(reader, room + 1)
             if len(first) <= room:
                 self._small.append(_Small(name, rank, skipped_lines, first))
+                self._small_bytes += len(first)
                 return
             self._turn_large()
         self._scan(_Small(name, rank, skipped_lines, first), reader, after_block)
@@ -110,7 +112,8 @@ def _read_up_to(reader: BinaryIO, most: int) -> bytes:
 def _whole_text(small: _Small) -> RawText:
     text = small.data.decode("utf-8", "replace")
     pieces = tuple(piece._replace(first_line=1 + small.skipped_lines) for piece in whole(text))
-    return RawText(small.name, pieces, len(small.data), small.skipped_lines + count_lines(text), small.rank)
+    lines = small.skipped_lines + count_lines(text)
+    return RawText(small.name, pieces, len(small.data), lines, small.rank, small.skipped_lines)
 
 
 def _text_of(name: str, rank: str, skipped_lines: int, excerpts: Excerpts) -> RawText:
@@ -118,4 +121,5 @@ def _text_of(name: str, rank: str, skipped_lines: int, excerpts: Excerpts) -> Ra
         Piece(kept.first_line + skipped_lines, kept.data.decode("utf-8", "replace"))
         for kept in excerpts.pieces
     )
-    return RawText(name, pieces, excerpts.size_bytes, excerpts.line_count + skipped_lines, rank)
+    lines = excerpts.line_count + skipped_lines
+    return RawText(name, pieces, excerpts.size_bytes, lines, rank, skipped_lines)

@@ -252,7 +252,8 @@ def test_a_pattern_is_one_that_the_scan_can_run(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", POINTERS["pointers"], ids=lambda row: row["regex"][:60])
 def test_a_pointer_says_where_to_look_in_both_languages(row: dict[str, Any]) -> None:
-    assert set(row) <= {"regex", "program", "look", "why", "source", "waits", "weak", "case"}
+    assert set(row) <= {"regex", "program", "look", "why", "source", "waits", "weak", "kind", "case"}
+    assert row.get("kind", "kills") == "kills"
     assert set(regexes.group_names(row["regex"])) <= TOLD
     assert re.fullmatch(r"[a-z]+", row["program"])
     assert row["look"]["en"].endswith((".", ")."))

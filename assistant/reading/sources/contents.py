@@ -9,7 +9,7 @@ from io import BytesIO, RawIOBase
 from typing import IO, BinaryIO, NamedTuple, cast
 
 from gpuhelp.errors import InputError, Saying
-from gpuhelp.reading.sources.names import STANDARD_INPUT, Place, refusal, refusal_of
+from gpuhelp.reading.sources.names import MOST_FILES, STANDARD_INPUT, Place, refusal, refusal_of
 from gpuhelp.reading.sources.notes import Notes
 from gpuhelp.reading.sources.selection import ALL, Selection
 from gpuhelp.reading.sources.streams import (
@@ -96,6 +96,11 @@ class Opener:
             before = os.fstat(file.fileno())
             is_file = stat.S_ISREG(before.st_mode)
             size = before.st_size if is_file and before.st_size else None  # those of /proc have none
+            if is_file and not before.st_size:
+                if not place.is_named:  # empty, or one of /proc and /sys, which may never end
+                    yield self._text(_Found(place.name, 0, file, Chunks(iter(())), faults), b"")
+                    return
+                os.set_blocking(file.fileno(), False)  # /proc/kmsg would wait for the kernel's next line
             yield from self._contents(_Found(place.name, size, file, file, faults), place)
             if is_file and os.fstat(file.fileno()).st_size != before.st_size:
                 self._notes.add("changed", place.name)
@@ -192,7 +197,7 @@ class Opener:
         from gpuhelp.reading.sources.names import is_archive_name, may_be_log
         from gpuhelp.reading.sources.ranks import rank_of_name
 
-        left, faults = [MOST_UNPACKED_BYTES], list[str]()
+        left, faults, count = [MOST_UNPACKED_BYTES], list[str](), 0
         if is_zip(head):
             members = zip_members(_seekable(found, head), faults.append)
         else:
@@ -200,6 +205,10 @@ class Opener:
         for member in members:
             name = f"{found.name}:{member.name}"
             if may_be_log(member.name) or is_archive_name(member.name):
+                count += 1
+                if count > MOST_FILES:
+                    self._notes.add("too_many", found.name)
+                    return
                 faults.clear()
                 base = Chunks(self._capped(blocks(member.reader), found.name, left))
                 yield _Found(name, member.size_bytes, base, base, faults, rank_of_name(name), found.depth + 1)

@@ -34,6 +34,9 @@ _SHORTEST_PADDING_BYTES = 16
 _MOST_TOGETHER = 0.34
 _MOST_INVALID = 0.05
 _LONGEST_LINE_BYTES = 1 << 16
+_MOST_TELLING_BYTES = 1 << 16
+_MOST_UNTOLD = 64
+"""Blocks with bytes beyond ASCII that nothing explains, after which nothing will: the log is noise."""
 _HIGH = bytes(range(128, 256))
 
 _COMMON = {
@@ -120,8 +123,22 @@ def code_page_of(sample: bytes) -> str:
         return "utf-8"
     if not invalid:
         return ""
-    share, best = max((_share(sample, encoding), encoding) for encoding in _COMMON)
+    told = _beyond_ascii(sample)
+    share, best = max((_share(told, encoding), encoding) for encoding in _COMMON)
     return best if share > 0 else ""
+
+
+def _beyond_ascii(sample: bytes) -> bytes:
+    """Of a large sample the first lines with bytes beyond ASCII: all would tell no more, and cost a lot."""
+    if len(sample) <= _MOST_TELLING_BYTES:
+        return sample
+    lines = (line for line in sample.split(b"\n") if not line.isascii())
+    parts: list[bytes] = []
+    room = _MOST_TELLING_BYTES
+    while room > 0 and (line := next(lines, None)) is not None:
+        parts.append(line[:room])
+        room -= len(parts[-1]) + 1
+    return b"\n".join(parts)
 
 
 def _counted(sample: bytes) -> tuple[int, int]:
@@ -171,7 +188,7 @@ def transcoded(reader: RawIOBase, encoding: str) -> Iterator[bytes]:
 
 def legible(reader: RawIOBase) -> Iterator[bytes]:
     """The text of a stream in UTF-8. Its encoding is decided by the first block that tells it."""
-    rest = b""
+    rest, untold = b"", 0
     for block in blocks(reader):
         data = rest + block
         if data.isascii():
@@ -188,6 +205,11 @@ def legible(reader: RawIOBase) -> Iterator[bytes]:
             yield from transcoded(again(data + rest, reader), encoding)
             return
         yield data
+        untold += not data.isascii()
+        if untold > _MOST_UNTOLD:
+            yield rest
+            yield from blocks(reader)
+            return
     encoding = code_page_of(rest)
     if encoding in ("", "utf-8"):
         yield rest

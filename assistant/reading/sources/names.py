@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gpuhelp.errors import InputError, Saying
 from gpuhelp.reading.sources.notes import Notes
@@ -39,6 +39,9 @@ _ARCHIVES = (
 _NO_LOG_FOLDERS = frozenset(
     ("__pycache__", "node_modules", "site-packages", "dist-packages", "__MACOSX", "venv")
 )
+
+
+_Name = TypeVar("_Name")
 
 
 class Place(NamedTuple):
@@ -146,13 +149,17 @@ def _other_meaning(name: str, notes: Notes) -> list[Place]:
     found = sorted(_matching(home), key=natural_key)
     if not found:
         raise refusal("no_match", name)
-    places: list[Place] = []
-    for path in _few(found, name, notes):
+    return list(_few(_behind(found, notes), name, notes))
+
+
+def _behind(paths: Iterable[str], notes: Notes) -> Iterator[Place]:
+    """The files that a pattern means, and those in the folders that it means, each of these once."""
+    seen: set[tuple[int, int]] = set()
+    for path in paths:
         if os.path.isdir(path):  # noqa: PTH112
-            places += (Place(inner, False, True) for inner in _few(walked(path, notes), path, notes))
+            yield from (Place(inner, False, True) for inner in walked(path, notes, seen))
         elif os.path.isfile(path):  # noqa: PTH113
-            places.append(Place(path, False))
-    return places
+            yield Place(path, False)
 
 
 def _refuse_device(name: str, status: os.stat_result) -> None:
@@ -189,17 +196,20 @@ def _in_folder(folder: str, notes: Notes) -> list[Place]:
     return places
 
 
-def _few(paths: Iterable[str], name: str, notes: Notes) -> Iterator[str]:
-    for count, path in enumerate(paths):
+def _few(found: Iterable[_Name], name: str, notes: Notes) -> Iterator[_Name]:
+    for count, one in enumerate(found):
         if count >= MOST_FILES:
             notes.add("too_many", name)
             return
-        yield path
+        yield one
 
 
-def walked(folder: str, notes: Notes) -> Iterator[str]:
-    """The files under a folder that may be logs, sorted naturally; links are followed, a file comes once."""
-    seen: set[tuple[int, int]] = set()
+def walked(folder: str, notes: Notes, seen: set[tuple[int, int]] | None = None) -> Iterator[str]:
+    """The files under a folder that may be logs, sorted naturally; links are followed, a file comes once.
+
+    `seen` has what was met before, by device and inode; what is met now is added.
+    """
+    seen = set() if seen is None else seen
     waiting = [(folder, 0)]
     while waiting:
         path, depth = waiting.pop()

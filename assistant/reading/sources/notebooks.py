@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-MOST_BYTES = 256 << 20
+MOST_BYTES = 64 << 20
 """A notebook is read whole; a larger one is read as the text it is."""
 _SHOWN_BYTES = 4096
 

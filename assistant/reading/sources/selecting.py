@@ -60,6 +60,10 @@ class _Store:
         """Forgets the data in a slot."""
         self._free.append(place)
 
+    def close(self) -> None:
+        """Gives the room back."""
+        self._file.close()
+
 
 class _FileStore:
     """The file itself: a segment's place is its offset."""
@@ -80,6 +84,9 @@ class _FileStore:
 
     def free(self, place: int) -> None:
         """Nothing: the file keeps everything."""
+
+    def close(self) -> None:
+        """Nothing: the file is closed by whoever opened it."""
 
 
 def selected(
@@ -237,7 +244,10 @@ class _Cutter:
         return 0
 
     def kept(self) -> Iterator[bytes]:
-        """The bytes of the segments that are wanted."""
-        for segment in self._segments:
-            yield self._store.get(segment.place, segment.size_bytes)[self._cut :]
-            self._cut = 0
+        """The bytes of the segments that are wanted; no more can be added afterwards."""
+        try:
+            for segment in self._segments:
+                yield self._store.get(segment.place, segment.size_bytes)[self._cut :]
+                self._cut = 0
+        finally:
+            self._store.close()

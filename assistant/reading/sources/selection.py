@@ -38,11 +38,12 @@ def _amount(text: str) -> tuple[int | None, int | None]:
     """Bytes or lines: 10MB, 500KB, 2GB, 5000, 5000lines."""
     import re
 
-    match = re.fullmatch(r"(\d{1,15}) ?([a-z]*)", text.strip().lower(), re.ASCII)
-    if not match or match[2] not in _UNITS or not int(match[1]):
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?) ?([a-z]*)", text.strip().lower(), re.ASCII)
+    unit = _UNITS.get(match[2], -1) if match else -1
+    amount = int(float(match[1]) * (unit or 1)) if match else 0
+    if unit < 0 or not amount or (not unit and "." in text):
         raise InputError(Saying("error.last", {"text": text}))
-    unit = _UNITS[match[2]]
-    return (int(match[1]) * unit, None) if unit else (None, int(match[1]))
+    return (amount, None) if unit else (None, amount)
 
 
 def since_of(text: str) -> Callable[[datetime], datetime]:
@@ -56,8 +57,8 @@ def since_of(text: str) -> Callable[[datetime], datetime]:
 
     text = text.strip()
     try:
-        if match := re.fullmatch(r"(\d{1,6}) ?([smhd])", text, re.ASCII):
-            seconds = {"s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]] * int(match[1])
+        if match := re.fullmatch(r"(\d{1,6}) ?([smhdw]|min)", text, re.ASCII):
+            seconds = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}[match[2][0]] * int(match[1])
             return lambda last: last - min(timedelta(seconds=seconds), last - datetime.min)
         if re.fullmatch(r"\d{1,2}:\d\d(:\d\d)?", text, re.ASCII):
             clock = datetime.strptime(text, "%H:%M:%S" if text.count(":") == 2 else "%H:%M").time()
@@ -67,8 +68,8 @@ def since_of(text: str) -> Callable[[datetime], datetime]:
                 return moment if moment <= last or moment.toordinal() == 1 else moment - timedelta(days=1)
 
             return last_moment
-        if re.fullmatch(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?", text, re.ASCII):
-            given = datetime.fromisoformat(text)
+        if re.fullmatch(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?", text, re.ASCII):
+            given = datetime.fromisoformat(text.removesuffix("Z"))
             return lambda last: given
     except ValueError:  # there is no 30th of February
         pass
@@ -79,4 +80,4 @@ def date_of(text: str) -> datetime | None:
     """The moment that `since` names by its date; None where it counts from the end of the log."""
     from datetime import datetime
 
-    return datetime.fromisoformat(text.strip()) if text[4:5] == "-" else None
+    return datetime.fromisoformat(text.strip().removesuffix("Z")) if text[4:5] == "-" else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import signal
@@ -169,3 +170,30 @@ def test_a_ctrl_c_while_a_pipe_is_open_prints_what_is_known(program: str) -> Non
     assert process.returncode == 130
     assert json.loads(out)["findings"][0]["entry"] == "cuda-oom"
     assert err.decode().strip() == "gpuhelp: stopped; the answer is about what was read until then"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+def test_names_in_notes_steer_no_terminal_and_stay_on_their_line(gpuhelp: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "\x1b[31mev\nil\x9b.log.gz").write_bytes(gzip.compress(OOM.encode() * 99)[:-9])
+    ran = gpuhelp(tmp_path, "--no-probes")
+    assert ran.status == 1
+    assert ran.err.count("\n") == 1
+    assert "ev il.log.gz" in ran.err
+    assert "\x1b" not in ran.err + ran.out
+    assert "\x9b" not in ran.err + ran.out
+
+
+def test_of_very_many_broken_members_the_first_are_told(gpuhelp: RunCommand, tmp_path: Path) -> None:
+    path = tmp_path / "job.tar"
+    with tarfile.open(path, "w") as archive:
+        for number in range(100):
+            member = tarfile.TarInfo(f"rank{number}.log.gz")
+            member.size = 4
+            archive.addfile(member, io.BytesIO(b"\x1f\x8b\x08\0"))
+        member = tarfile.TarInfo("ok.log")
+        member.size = len(OOM)
+        archive.addfile(member, io.BytesIO(OOM.encode()))
+    ran = gpuhelp(path, "--no-probes")
+    assert ran.status == 1
+    assert len(ran.err.splitlines()) == 21
+    assert ran.err.endswith("… 80 more\n")

@@ -41,6 +41,11 @@ def test_there_are_healthy_logs() -> None:
         ("a: error: unrecognized arguments: --foo", [0]),
         ('x\nFile "a.py", line 3, in f\n  y()\nFile "b.py", line 4, in g\n', [1]),  # calls without exception
         ('wrote File "a.py", line 3', []),
+        ("ok\nRuntimeError: x\n" + "=" * 9 + " 2 failed, 1 passed in 64.00s =====", [1, 2]),
+        ("========== 3 passed in 4.00s ==========", []),
+        ("[2026-02-25 05:36:52 TP4] Watchdog timeout (self.watchdog_timeout=300)", [0]),
+        ("server_args: watchdog_timeout=300", []),
+        ("  RuntimeError: NCCL error in: /opt/c10d/ProcessGroupNCCL.cpp:825, invalid usage", [0]),
         ("UserWarning: take care", []),
         ("DeprecationWarning: old", []),
         ("all is well", []),

@@ -101,3 +101,12 @@ def test_every_hit_lies_in_the_text_and_spells_the_literal(lines: list[str], lit
         first, last = found.lines_of((start, end))
         assert 0 <= first <= last < len(texts)
         assert squashed in regexes.squash(found.stretch(first, last))
+
+
+def test_many_hits_on_one_long_line_each_have_their_place() -> None:
+    text = "watchdog caught  collective operation timeout " * 3000
+    found = View(Document(Source("x", 0, 1), (Line(1, text, text),)))
+    spans = list(found.find("watchdogcaught"))
+    assert [text[start:end] for start, end in spans] == ["watchdog caught"] * 3000
+    assert next(found.find("timeoutwatchdog")) == (text.index("timeout"), text.index("watchdog", 9) + 8)
+    assert list(found.find("watchdogcaught")) == spans

@@ -350,6 +350,15 @@ def test_a_record_may_say_that_the_program_went_on(document: ReadText, head: str
     assert bool(swallowed(document(f"{head}\n{TRACE}"))) is off
 
 
+@pytest.mark.parametrize("separator", ["/", "\\"])
+def test_an_error_of_the_resource_tracker_ends_nothing(document: ReadText, separator: str) -> None:
+    file = separator.join(("", "usr", "lib", "python3.11", "multiprocessing", "resource_tracker.py"))
+    head = "Traceback (most recent call last):\n"
+    text = f"{head}  File \"{file}\", line 209, in main\n    cache[rtype].remove(name)\nKeyError: '/mp-0a'\n"
+    assert swallowed(document(text)) == {0}
+    assert swallowed(document(text.replace("resource_tracker.py", "queues.py"))) == frozenset()
+
+
 def test_a_traceback_logged_as_a_warning_is_swallowed(document: ReadText) -> None:
     text = "".join(
         f"[2024-01-26 08:48:31,543] torch._dynamo: [WARNING] {line}\n" for line in TRACE.splitlines()

@@ -120,6 +120,24 @@ def pointers(knowledge: KnowledgeBase, *texts: str) -> tuple[Pointer, ...]:
         ("[2026-08-10 09:47:36] Subprocess scheduler_0 (pid=3417555) crashed with exit code -3. "
          "Triggering SIGQUIT "
          "for cleanup...", {"program": "sglang", "pid": "3417555", "exit_code": "-3"}),
+        ("CRITICAL 03-09 10:00:00 [core_client.py:359] Got fatal signal from worker processes, shutting "
+         "down. See stack trace above for root cause issue.", {"program": "vllm", "kills": True}),
+        ("[2026-05-07 15:47:06] Rank 3 scheduler is dead. Please check if there are relevant logs.\n"
+         "[2026-05-07 15:47:06] Exit code: -7", {"program": "sglang", "rank": "3", "exit_code": "-7"}),
+        ("[2026-05-07 15:20:46] Child process unexpectedly failed with an exit code 135. pid=4301",
+         {"program": "sglang", "pid": "4301", "exit_code": "135", "kills": True}),
+        ("Child process unexpectedly failed with exitcode=9. pid=77", {"pid": "77", "exit_code": "9"}),
+        ("[2026-05-07 15:20:46] Received sigquit from a child proces. It usually means the child failed.",
+         {"program": "sglang", "weak": True, "kills": True}),
+        ("coordination_service.cc:954] /job:jax_worker/replica:0/task:12 has been set to ERROR in "
+         "coordination service: UNAVAILABLE: Task /job:jax_worker/replica:0/task:12 heartbeat timeout. This "
+         "indicates that the remote task has failed", {"program": "jax", "rank": "12"}),
+        ("UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):\n"
+         "/job:jax_worker/replica:0/task:3\n/job:jax_worker/replica:0/task:5\nThe tasks have crashed.",
+         {"program": "jax", "rank": "3"}),
+        ("F0911 17:42:48.594200 1044 client.h:77] Terminating process because the JAX distributed service "
+         "detected fatal errors. This most likely indicates that another task died",
+         {"program": "jax", "rank": ""}),
         ("ERROR shard-manager: text_generation_launcher: Shard process was signaled to shutdown with "
          "signal 4 rank=0",
          {"program": "tgi", "rank": "0", "signal": "4"}),
@@ -165,6 +183,9 @@ def test_what_a_launcher_says_is_read(knowledge: KnowledgeBase, text: str, told:
         "Subprocess detokenizer (pid=31379) crashed with exit code -15. Triggering SIGQUIT for cleanup...",
         "The engine is dead simple to use",
         "Shard 3 of 8 loaded",
+        "Child process unexpectedly failed with an exit code 0. pid=12",
+        "/job:jax_worker/replica:0/task:2 has connected to coordination service. Incarnation: 1",
+        "Rank 0 scheduler is ready",
         "see the stack trace of the traceback module",
         "watchdog thread started",
         "-- Process 3 terminated with the following error:",

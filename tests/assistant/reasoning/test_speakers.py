@@ -105,3 +105,23 @@ def test_other_ranks_are_no_ranks(knowledge: KnowledgeBase, text: str) -> None:
 )
 def test_a_rank_is_a_small_number(text: str, rank: str) -> None:
     assert number(text) == rank
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "/srv/engine.py", line 9, in step\n    go()\n'
+
+
+@pytest.mark.parametrize("compose", ["", "engine-1  | "])
+def test_the_label_on_the_head_of_a_traceback_holds_for_all_of_it(
+    knowledge: KnowledgeBase, compose: str
+) -> None:
+    text = (
+        f"[2026-02-10 21:15:43 TP6] Scheduler hit an exception: {TRACEBACK}ValueError: no\n"
+        "[2026-02-10 21:15:44 TP0] Decode batch.\n[2026-02-10 21:15:45] Stopped.\n"
+    )
+    found = speakers(knowledge, "".join(compose + line for line in text.splitlines(keepends=True)))
+    assert [found.at(0, line).rank for line in (3, 4, 5)] == ["6", "0", ""]
+
+
+def test_a_traceback_without_a_label_has_no_rank(knowledge: KnowledgeBase) -> None:
+    text = f"[2026-02-10 21:15:43 TP6] Init torch distributed begin.\nx\n{TRACEBACK}ValueError: no\n"
+    assert speakers(knowledge, text).at(0, 5).rank == ""

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuhelp.rendering.labels import place_label
 from gpuhelp.rendering.layout import BLANK, Line, Row, Span, clip, lay_out, printable, row, width_of
+from gpuhelp.words import Words
 
 HOSTILE = st.text(st.characters(codec="utf-8"), max_size=300) | st.text(
     "a 가\n\t\x1b\u202e\u0301e", max_size=300
@@ -161,3 +163,21 @@ def test_clipped_text_fits(text: str, width: int) -> None:
 def test_a_very_long_word_costs_time_in_proportion_to_its_length() -> None:
     lines = laid_out(row("x" * 400_000), 80)
     assert len(lines) == 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[0;31mOutOfMemoryError\x1b[0m: full", "OutOfMemoryError: full"),
+        ("\x1b[38;2;255;0;0mred\x1b[39m", "red"),
+        ("\x1b]8;;http://x\x07link\x1b]8;;\x07", "link"),
+        ("tensor[0]", "tensor[0]"),
+        ("\x1b", ""),
+    ],
+)
+def test_colours_of_a_log_leave_nothing_behind(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+def test_the_name_of_a_source_stays_on_its_line() -> None:
+    assert place_label("job.tar:a\n\x1b[31mb\t.log", 4, Words("en")) == "job.tar:a b .log:4"

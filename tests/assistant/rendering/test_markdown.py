@@ -54,11 +54,14 @@ def shown(markdown: str) -> str:
     return " ".join("".join(child.content for child in token.children or ()) for token in inline)
 
 
+COLOUR = r"\x1b\[\d*m"
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_escaped_text_is_seen_as_it_stands(text: str) -> None:
     markdown = escape(text)
     assert tokens(markdown) <= {"paragraph_open", "inline", "text", "text_special", "paragraph_close"}
-    assert shown(markdown) == re.sub("\x1b", "", text)
+    assert shown(markdown) == re.sub(COLOUR, "", text)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]), max_size=80))
@@ -76,14 +79,14 @@ def test_any_escaped_text_is_one_paragraph_of_plain_text(text: str) -> None:
 def test_a_fence_is_longer_than_any_run_of_backquotes_in_it(text: str) -> None:
     (block,) = PARSER.parse(fence(text))
     assert block.type == "fence"
-    assert block.content.strip("\n") == re.sub("\x1b", "", text)
+    assert block.content.strip("\n") == re.sub(COLOUR, "", text)
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "`", "a``b`c", " x ", "", "two\nlines"])
 def test_a_stretch_of_code_ends_where_it_should(text: str) -> None:
     children = PARSER.parse(f"{code(text)} after")[1].children or []
     assert [child.type for child in children] == ["code_inline", "text"]
-    assert children[0].content.strip() == " ".join(text.replace("\x1b", "").split())
+    assert children[0].content.strip() == " ".join(re.sub(COLOUR, "", text).split())
     assert children[1].content == " after"
 
 

@@ -54,3 +54,13 @@ def test_the_size_of_a_pipe_is_not_known_and_names_are_no_markup() -> None:
     shown = screen.getvalue()
     assert "end.log" in shown
     assert "x" * 60 not in shown
+
+
+def test_a_name_steers_no_terminal() -> None:
+    screen, clock = Screen(), Clock()
+    with ReadingProgress(screen, clock) as progress:
+        progress.begin("\x9b5m\x1b]0;owned\x07.log", 4_000_000)
+        clock.now_s = 1.1
+        progress.advance(1_000_000)
+    assert "\x9b" not in screen.getvalue()
+    assert "\x1b]0" not in screen.getvalue()

@@ -227,3 +227,13 @@ def test_all_members_share_one_limit(opened: OpenAll, told: Told, monkeypatch: p
     found = opened("-", stdin=zipped(files), notes=notes)
     assert sum(map(len, found.values())) <= 3 << 20
     assert told(notes) == {"note.too_large": "standard input"}
+
+
+def test_of_an_archive_so_many_members_are_read(
+    opened: OpenAll, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "MOST_FILES", 3)
+    notes = Notes()
+    found = opened("-", stdin=tar({f"rank{number}.log": b"x\n" for number in range(5)}), notes=notes)
+    assert list(found) == [f"standard input:rank{number}.log" for number in range(3)]
+    assert told(notes) == {"note.too_many": "standard input"}

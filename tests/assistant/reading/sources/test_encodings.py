@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -208,3 +209,23 @@ def test_any_bytes_keep_their_lines(data: bytes) -> None:
     assert found.count(b"\n") == data.count(b"\n")
     assert wide_encoding(data) in ("", *WIDE)
     assert is_padded_text(data) in (True, False)
+
+
+def test_noise_costs_no_more_than_text_of_its_size() -> None:
+    noise = random.Random(3).randbytes(1 << 20).replace(b"\0", b"\n")
+    start = time.perf_counter()
+    read = sum(map(len, legible(Chunks(iter([noise] * 40)))))
+    assert read == 40 << 20
+    assert time.perf_counter() - start < 3
+
+
+def test_after_much_noise_the_encoding_is_not_looked_for_any_more() -> None:
+    noise = random.Random(3).randbytes(1 << 16).replace(b"\0", b"\n")
+    korean = "오류: 메모리가 부족합니다\n".encode("cp949") * 1000
+    blocks = [noise] * (encodings._MOST_UNTOLD + 2)
+    assert b"".join(legible(Chunks(iter([*blocks, korean])))).endswith(korean)
+
+
+def test_korean_late_in_a_large_block_of_plain_lines_is_read() -> None:
+    text = "step 1 loss 0.1\n" * 40_000 + "오류: 메모리가 부족합니다. 할당 실패하였습니다\n" * 3_000
+    assert b"".join(legible(Chunks(iter([text.encode("cp949")])))).decode() == text

@@ -190,3 +190,19 @@ def test_places_say_what_was_named(tree: Path) -> None:
         Place("rank2.log", is_named=False),
         Place(deep, is_named=False, in_folder=True),
     )
+
+
+@needs_links
+def test_a_file_behind_two_folders_of_a_pattern_comes_once(tree: Path) -> None:
+    (tree / "logs" / "up").symlink_to(tree / "logs")
+    (tree / "again").symlink_to(tree / "logs")
+    assert [name for name in found("[al]*") if name.endswith("/a.txt")] == ["again/deep/a.txt"]
+
+
+def test_all_files_of_a_pattern_are_counted_together(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("run1", "run2", "run3"):
+        (tree / folder).mkdir()
+        for name in ("a.log", "b.log"):
+            (tree / folder / name).write_text(folder + name)
+    monkeypatch.setattr(names, "MOST_FILES", 3)
+    assert found("run*") == ["run1/a.log", "run1/b.log", "run2/a.log"]

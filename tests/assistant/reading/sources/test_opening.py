@@ -256,3 +256,16 @@ def test_every_note_and_error_has_its_words() -> None:
         words = Words(language)
         keys = [*(f"note.{kind}" for kind in kinds), *(f"error.{error}" for error in errors)]
         assert [key for key in keys if words.find(key) is None] == []
+
+
+def test_an_empty_file_of_a_folder_is_not_waited_for(
+    tmp_path: Path, opened: OpenAll, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "empty.log", "")
+    monkeypatch.setattr(LogFile, "read", lambda *_: pytest.fail("the files of /proc have no size and no end"))
+    assert opened(tmp_path) == {str(tmp_path / "empty.log"): ""}
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="Linux only")
+def test_a_named_file_of_proc_is_read_although_it_has_no_size(opened: OpenAll) -> None:
+    assert opened("/proc/version")["/proc/version"].startswith("Linux")

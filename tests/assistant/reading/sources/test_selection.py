@@ -36,6 +36,7 @@ LAST = datetime(2026, 3, 5, 9, 30)
         ("5000", Selection(last_lines=5000)),
         ("5000lines", Selection(last_lines=5000)),
         ("1 line", Selection(last_lines=1)),
+        ("1.5GB", Selection(last_bytes=1_500_000_000)),
         (None, ALL),
         ("", ALL),
     ],
@@ -44,7 +45,9 @@ def test_amounts_are_bytes_or_lines(last: str | None, expected: Selection) -> No
     assert selection_from(last, None) == expected
 
 
-@pytest.mark.parametrize("last", ["0", "-5", "ten", "10 TB", "1.5MB", "MB", "10MBx", "1" * 40, "٣", " "])
+@pytest.mark.parametrize(
+    "last", ["0", "-5", "ten", "10 TB", "1.5", "1.5lines", "0.0MB", "MB", "10MBx", "1" * 40, "٣", " "]
+)
 def test_other_amounts_are_refused_in_one_line(last: str) -> None:
     with pytest.raises(InputError, match="--last") as caught:
         selection_from(last, None)
@@ -64,6 +67,9 @@ def test_other_amounts_are_refused_in_one_line(last: str) -> None:
         ("30m", datetime(2026, 3, 5, 9)),
         ("90s", datetime(2026, 3, 5, 9, 28, 30)),
         ("1d", datetime(2026, 3, 4, 9, 30)),
+        ("1w", datetime(2026, 2, 26, 9, 30)),
+        ("90min", datetime(2026, 3, 5, 8)),
+        ("2026-03-01T10:00Z", datetime(2026, 3, 1, 10)),
         ("999999d", datetime.min),
     ],
 )
@@ -73,7 +79,7 @@ def test_times_are_moments_or_count_from_the_end(since: str, start: datetime) ->
 
 
 @pytest.mark.parametrize(
-    "since", ["yesterday", "2026-02-30", "25:00", "10:61", "2026-3-1", "1w", "h", "2026-03-01T1", "10"]
+    "since", ["yesterday", "2026-02-30", "25:00", "10:61", "2026-3-1", "1y", "h", "2026-03-01T1", "10"]
 )
 def test_other_times_are_refused_in_one_line(since: str) -> None:
     with pytest.raises(InputError, match="--since") as caught:
@@ -299,3 +305,19 @@ def test_any_selection_is_the_end_of_the_text_with_its_line_numbers(
         assert len(found) <= selection.last_bytes
     if selection.last_lines:
         assert len(found.decode().split("\n")) - found.endswith(b"\n") <= selection.last_lines
+
+
+def test_what_was_kept_of_a_pipe_is_given_back(
+    opened: Callable[..., dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[object] = []
+    close = selecting._Store.close
+
+    def noted(store: selecting._Store) -> None:
+        closed.append(store)
+        close(store)
+
+    monkeypatch.setattr(selecting._Store, "close", noted)
+    last = Selection(last_lines=2)
+    assert opened("-", stdin=b"a\nb\nc\n", selection=last) == {"standard input": "b\nc\n"}
+    assert len(closed) == 1
