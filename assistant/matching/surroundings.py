@@ -37,7 +37,7 @@ def _places(match: Match, view: View) -> dict[str, str]:
     """The matched lines, then the stretch around them; what comes after is nearer to the end of the run."""
     last = len(view.document.lines) - 1
     return {
-        "line": view.stretch(match.first, match.last),
+        "line": view.said(match.first, match.last),
         "after": view.stretch(match.last, min(last, match.last + _WINDOW_LINES)),
         "before": view.stretch(max(0, match.first - _WINDOW_LINES), match.first),
     }

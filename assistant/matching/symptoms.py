@@ -123,7 +123,7 @@ def _groups(found: Any) -> dict[str, str]:
 
 def _judged(signature: Signature, pattern: Pattern, number: int, hit: _Hit, view: View) -> Match | None:
     """The match, unless a guard or the pattern's `where` speaks against it."""
-    around = hit.said or view.stretch(hit.first, hit.last)
+    around = hit.said or view.said(hit.first, hit.last)
     if any(speaks_against(guard, around) for guard in pattern.unless):
         return None
     values: dict[str, object] = dict(hit.groups)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import Any
 
 from gpuhelp.kb.regexes import lower, regex
 from gpuhelp.matching.squashed import Squashed
+from gpuhelp.matching.voices import order_of_voices
 from gpuhelp.reading.evidence import Document, PythonError
 
 _MASK = "\x01"
@@ -32,15 +33,32 @@ def together(views: Iterable[View]) -> Squashed:
     )
 
 
+def _inverse(order: Sequence[int]) -> Sequence[int]:
+    """For each number its place in the order."""
+    if isinstance(order, range):
+        return order
+    places = [0] * len(order)
+    for place, index in enumerate(order):
+        places[index] = place
+    return places
+
+
 class View:
-    """The text of one document for matching. Positions are offsets into `text`."""
+    """The text of one document for matching, with each process's lines together.
+
+    Positions are offsets into `text`; lines are known by their index in the document.
+    """
 
     def __init__(self, document: Document, advice: Iterable[Row] = ()) -> None:
         self.document = document
         self._last_place = 0, 0
+        self._order = order_of_voices(document.lines) or range(len(document.lines))
+        self._places = _inverse(self._order)
         lines = [
-            _MASK * len(line.text) if index in document.echoes else line.text
-            for index, line in enumerate(document.lines)
+            _MASK * len(document.lines[index].text)
+            if index in document.echoes
+            else document.lines[index].text
+            for index in self._order
         ]
         self._starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
         self.text = "\n".join(lines)
@@ -83,15 +101,23 @@ class View:
 
     def line_at(self, position: int) -> int:
         """The index of the line that holds this place of the text."""
-        return max(0, bisect_right(self._starts, position) - 1)
+        place = min(bisect_right(self._starts, position) - 1, len(self._order) - 1)
+        return self._order[max(0, place)] if self._order else 0
 
     def lines_of(self, span: Span) -> Span:
         """First and last line index of a stretch of text."""
         return self.line_at(span[0]), self.line_at(max(span[0], span[1] - 1))
 
     def stretch(self, first: int, last: int) -> str:
-        """The masked text of these lines."""
-        return self.text[self._starts[first] : self._starts[last + 1] - 1]
+        """The masked text of these lines, whoever wrote them."""
+        if isinstance(self._order, range):
+            return self.text[self._starts[first] : self._starts[last + 1] - 1]
+        return "\n".join(self.said(index, index) for index in range(first, last + 1))
+
+    def said(self, first: int, last: int) -> str:
+        """The masked text from one line to another of the same process, without what others wrote between."""
+        start, end = self._places[first], self._places[last]
+        return self.text[self._starts[start] : self._starts[end + 1] - 1] if start <= end else ""
 
     def holds(self, literal: str) -> bool:
         """True if the squashed text holds this squashed literal."""
