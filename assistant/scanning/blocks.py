@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -18,7 +17,7 @@ from typing import BinaryIO
 from gpuhelp.scanning.line_breaks import line_break_counter
 from gpuhelp.scanning.scanner import OVERLAP_BYTES, Hit, Muted, Scanner
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 2 << 20
 _MOST_WORKERS = 4
 
 
@@ -77,6 +76,8 @@ def scanned_by_threads(
     ):  # all there is: one of a thousand small files, perhaps
         yield from (scan(*part) for part in (opening, *parts) if part is not None)
         return
+    from concurrent.futures import Future, ThreadPoolExecutor  # it loads logging, which nothing else needs
+
     waiting: deque[Future[Block]] = deque()
     pool = ThreadPoolExecutor(workers)
     try:
@@ -91,7 +92,13 @@ def scanned_by_threads(
 
 def block_scanner(scanner: Scanner) -> Callable[[bytes, bytes, int], Block]:
     """Makes a Block of some bytes of one stream, the end of what stands before them, and their offset."""
-    count, muted = line_break_counter(BLOCK_BYTES), Muted()
+    muted = Muted()
+    counter: list[Callable[[bytes], int]] = []
+
+    def count(data: bytes) -> int:
+        if not counter:  # made by the process that counts, not by the one that starts it
+            counter.append(line_break_counter(BLOCK_BYTES))
+        return counter[0](data)
 
     def scan(data: bytes, before: bytes, offset: int) -> Block:
         hits = scanner.hits(data, before, offset, muted)

@@ -18,10 +18,11 @@ class Context(NamedTuple):
     most_bytes: int
 
 
-_WIDE = Context(12, 25, 3 << 10)
+_WIDE = Context(10, 20, 2 << 10)
 _NARROW = Context(8, 8, 2 << 10)
 _LINE = Context(0, 0, 1 << 10)
-_PART = Context(0, 2, 1 << 10)
+_FRAME, _FEW = Context(0, 2, 1 << 10), 100
+"""A frame of a traceback stands with the code below it; what is wanted a few times says all in one line."""
 _WIDE_HITS, _NARROW_HITS = 4, 50
 """Of one pattern in one stream: the first few with all that stands around them, then less, then none."""
 _TIGHT_BYTES, _TIGHTER_BYTES, _FULL_BYTES = 512 << 10, 2 << 20, 8 << 20
@@ -43,7 +44,7 @@ class Budget:
         if seen > _NARROW_HITS or self.kept_bytes > _TIGHTER_BYTES:
             return _LINE
         if hit.wanted:
-            return _PART
+            return _FRAME if hit.wanted > _FEW else _LINE
         return _NARROW if seen > _WIDE_HITS or self.kept_bytes > _TIGHT_BYTES else _WIDE
 
     def at_the_end(self) -> Context:

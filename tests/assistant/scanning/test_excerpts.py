@@ -73,7 +73,7 @@ def test_of_a_large_text_the_lines_around_a_hit_are_kept_with_their_numbers(
     assert raw.line_count == LARGE
     assert raw.size_bytes == len(text)
     assert kept[41_001] == "the needle 7 is here"
-    assert {41_001 - 12, 41_001 + 25, 1, LARGE} <= kept.keys()
+    assert {41_001 - 10, 41_001 + 20, 1, LARGE} <= kept.keys()
     assert len(kept) < 400
     assert all(line + "\n" == lines[number - 1] for number, line in kept.items())
 
@@ -146,7 +146,7 @@ def test_each_block_is_told(scanner: Scanner) -> None:
     told: list[int] = []
     reader = BytesIO(filler(LARGE).encode())
     Sifting(lambda: scanner).take("x", reader, after_block=lambda: told.append(reader.tell()))
-    assert len(told) > 2
+    assert len(told) >= 2
     assert told == sorted(told)
     assert told[-1] == len(reader.getvalue())
 
