@@ -103,5 +103,6 @@ def _refuse_misspelled_command(files: Sequence[str], words: Words) -> None:
 
 def exit_code(diagnosis: Diagnosis) -> ExitCode:
     """1 where a failure was found, known or not."""
-    is_healthy = diagnosis.status.value == "healthy"
-    return ExitCode.NO_FAILURE if is_healthy else ExitCode.FAILURE_FOUND
+    from gpuhelp.diagnosis import Status
+
+    return ExitCode.NO_FAILURE if diagnosis.status is Status.HEALTHY else ExitCode.FAILURE_FOUND

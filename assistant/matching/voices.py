@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuhelp.reading.chains import Speaker, speaker
 from gpuhelp.reading.evidence import BREAK, Line
-
-Voice = tuple[str, str, str]
 
 
 def order_of_voices(lines: Sequence[Line]) -> tuple[int, ...]:
@@ -14,25 +13,21 @@ def order_of_voices(lines: Sequence[Line]) -> tuple[int, ...]:
 
     A line that names no process goes with the one before it. Nothing moves across lines that were left out.
     """
-    if len({_voice(line) for line in lines}) < 2:
+    if len({speaker(line) for line in lines}) < 2:
         return ()
     order: list[int] = []
-    groups: dict[Voice, list[int]] = {}
-    current: Voice = ("", "", "")
+    groups: dict[Speaker, list[int]] = {}
+    current: Speaker = ("", "", "")
     for index, line in enumerate(lines):
         if line is BREAK:
             order += [*_flat(groups), index]
             groups = {}
             continue
-        current = _voice(line) if any(_voice(line)) else current
+        current = speaker(line) if any(speaker(line)) else current
         groups.setdefault(current, []).append(index)
     order += _flat(groups)
     return tuple(order) if order != list(range(len(lines))) else ()
 
 
-def _voice(line: Line) -> Voice:
-    return line.wrapping.rank, line.wrapping.host, line.wrapping.pid
-
-
-def _flat(groups: dict[Voice, list[int]]) -> list[int]:
+def _flat(groups: dict[Speaker, list[int]]) -> list[int]:
     return [index for group in groups.values() for index in group]

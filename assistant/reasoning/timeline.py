@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from gpuhelp.reading.chains import speaker
 from gpuhelp.reading.evidence import Document, Evidence, Wrapping
 from gpuhelp.reasoning.clocks import BOOT, DAY_S, LOCAL, UTC, YEAR_2000_S, Stamp, parse_time
 
@@ -97,7 +98,7 @@ class Timeline:
     def _earlier(self, document: int, line: int) -> _Sample | None:
         """The nearest earlier time of the same process, else of any, within bounds."""
         lines = self._evidence[document].lines
-        speaker = _speaker(lines[line].wrapping)
+        own = speaker(lines[line])
         nearest: _Sample | None = None
         for index in range(line - 1, max(-1, line - 1 - _LOOK_BACK_LINES), -1):
             wrapping = lines[index].wrapping
@@ -105,7 +106,7 @@ class Timeline:
             if stamp is None:
                 continue
             nearest = nearest or _Sample(index, stamp)
-            if not any(speaker) or _speaker(wrapping) == speaker:
+            if not any(own) or speaker(lines[index]) == own:
                 return _Sample(index, stamp)
         return nearest
 
@@ -183,7 +184,3 @@ def _stamp_on(wrapping: Wrapping, track: _Track) -> Stamp | None:
     stamp = parse_time(wrapping.time) if wrapping.time else None
     family = LOCAL if track.clock == _TIME_OF_DAY else track.clock.split(" ")[0]
     return stamp if stamp is not None and stamp.clock == family else None
-
-
-def _speaker(wrapping: Wrapping) -> tuple[str, str, str]:
-    return wrapping.rank, wrapping.host, wrapping.pid

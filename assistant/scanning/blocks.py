@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain
 from typing import BinaryIO
 
+from gpuhelp.reading.sources.streams import beginning
 from gpuhelp.scanning.line_breaks import line_break_counter
 from gpuhelp.scanning.scanner import OVERLAP_BYTES, Hit, Muted, Scanner
 
@@ -114,20 +115,9 @@ def _read(reader: BinaryIO, first: bytes) -> Iterator[tuple[bytes, bytes, int]]:
     offset, before, ended = 0, b"", False
     while not ended:
         head, first = first[:BLOCK_BYTES], first[BLOCK_BYTES:]
-        data, ended = (head, False) if first else _filled(reader, head)
+        data = head if first else head + beginning(reader, BLOCK_BYTES - len(head))
+        ended = len(data) < BLOCK_BYTES
         if data:
             yield data, before, offset
             before = data[-OVERLAP_BYTES:]
             offset += len(data)
-
-
-def _filled(reader: BinaryIO, head: bytes) -> tuple[bytes, bool]:
-    """A full block that begins with `head`, and whether the stream ended before it was full."""
-    parts, room = [head] if head else [], BLOCK_BYTES - len(head)
-    while room > 0:
-        part = reader.read(room)
-        if not part:
-            return b"".join(parts), True
-        parts.append(part)
-        room -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts), False

@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from gpuhelp.reading.pieces import Piece, RawText, count_lines, whole
+from gpuhelp.reading.sources.streams import beginning
 
 if TYPE_CHECKING:
     from gpuhelp.scanning.excerpts import Budget, Excerpts
@@ -54,7 +55,7 @@ class Sifting:
         first = b""
         if self._scanner is None:
             room = WHOLE_BYTES - self._small_bytes
-            first = _read_up_to(reader, room + 1)
+            first = beginning(reader, room + 1)
             if len(first) <= room:
                 self._small.append(_Small(name, rank, skipped_lines, first))
                 self._small_bytes += len(first)
@@ -99,14 +100,6 @@ class Sifting:
                 self._meanwhile()
                 self._meanwhile = None
         self._close()
-
-
-def _read_up_to(reader: BinaryIO, most: int) -> bytes:
-    parts: list[bytes] = []
-    while most > 0 and (part := reader.read(most)):
-        parts.append(part)
-        most -= len(part)
-    return b"".join(parts)
 
 
 def _whole_text(small: _Small) -> RawText:
