@@ -236,11 +236,10 @@ class TableFunctions(Mapping[str, Callable[..., object]]):
 
     def _all(self) -> dict[str, Callable[..., object]]:
         if self._functions is None:
-            from gpuhelp.kb.lookups import Tables
+            from gpuhelp.kb.lookups import ReadTables, Tables
 
-            names = self._knowledge.table_names
-            data = {name: self._knowledge.table(name) for name in names if name in Tables.__slots__}
-            self._functions = Tables.from_data(data).functions()
+            tables = ReadTables(self._knowledge.table, self._knowledge.table_names)
+            self._functions = Tables.from_data(tables).functions()
         return self._functions
 
     def __getitem__(self, name: str) -> Callable[..., object]:

@@ -11,11 +11,26 @@ from typing import Any, NoReturn
 from gpuhelp.errors import InputError
 from gpuhelp.words import Words
 
+KB_ACTIONS = ("list", "lint", "test", "new", "try", "search", "explain-match", "coverage", "schema")
 COMMANDS = ("diagnose", "explain", "check", "env", "kb", "chat")
 _HELP_COLUMNS = 88
 """Given, since argparse would otherwise load shutil at every start to ask for the terminal's width."""
 _WITH_VALUE = frozenset(
-    {"--format", "--lang", "--env", "--python", "--kb", "--color", "--probe-timeout", "--last", "--since"}
+    {
+        "--format",
+        "--lang",
+        "--env",
+        "--python",
+        "--kb",
+        "--color",
+        "--probe-timeout",
+        "--last",
+        "--since",
+        "--from",
+        "--family",
+        "--layer",
+        "--to",
+    }
 )
 DEFAULT_PROBE_TIMEOUT_S = 5.0
 _LONGEST_PROBE_TIMEOUT_S = 600
@@ -215,9 +230,14 @@ def _env(parser: argparse.ArgumentParser, words: Words) -> None:
 
 
 def _kb(parser: argparse.ArgumentParser, words: Words) -> None:
-    actions = ("list", "lint", "test")
-    parser.add_argument("action", choices=actions, metavar="|".join(actions), help=words("help.kb_action"))
-    parser.add_argument("ids", nargs="*", default=[], metavar="ID", help=words("help.kb_ids"))
+    parser.add_argument(
+        "action", choices=KB_ACTIONS, metavar="|".join(KB_ACTIONS), help=words("help.kb_action")
+    )
+    parser.add_argument("what", nargs="*", default=[], metavar="ID|FILE", help=words("help.kb_what"))
+    parser.add_argument("--from", dest="pasted", metavar="FILE", help=words("help.kb_from"))
+    parser.add_argument("--family", metavar="NAME", help=words("help.kb_family"))
+    parser.add_argument("--layer", metavar="NAME", help=words("help.kb_layer"))
+    parser.add_argument("--to", metavar="DIR", help=words("help.kb_to"))
     _common(parser, words)
 
 

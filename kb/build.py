@@ -1,66 +1,96 @@
-"""Compiles all files of a knowledge base into the sections of a store. Runs only when the cache has none."""
+"""Compiles all files of a knowledge base into the sections of a store. Runs only when the cache has none.
+
+A fault of ours stops everything; an entry that a person or a package brought is skipped, and says why.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
-from gpuhelp.kb import regexes
-from gpuhelp.kb.compile import Messages, compile_entry
+from gpuhelp.kb import merging
+from gpuhelp.kb.compile import CodeTables, Messages, compile_entry
 from gpuhelp.kb.entry import Record
-from gpuhelp.kb.expressions import ExpressionError, parse_expression
-from gpuhelp.kb.files import SourceFile
+from gpuhelp.kb.files import SourceFile, content_key
+from gpuhelp.kb.kept import Kept
 from gpuhelp.kb.load import sections_of
 from gpuhelp.kb.problems import KnowledgeError, Problem
-from gpuhelp.kb.scan_plan import scan_plan
-from gpuhelp.kb.yaml_source import Document, Path, read_document
+from gpuhelp.kb.scan_plan import rows_of_entry, scan_plan
+from gpuhelp.kb.table_rows import ready_table
+from gpuhelp.kb.yaml_source import Document, read_document
 
 _KOREAN = ".ko"
-PATTERN_TABLES = {
-    "advice": "advice",
-    "captures": "captures",
-    "failure_signs": "signs",
-    "root_pointers": "pointers",
-    "speakers": "speakers",
-    "survivals": "signs",
-}
-"""Tables whose rows are patterns, and the key under which the rows stand."""
-Place = tuple[bool, PurePath]
-"""Where a file lies: whether it is shipped, and its path. A person's folder may repeat our names."""
+_ONLY_LARGE_TEXTS = "common_words"
+"""The table that decides what is looked for in large texts, not what an entry means."""
 
 
-def build_sections(files: Iterable[SourceFile]) -> dict[str, Any]:
-    """Every section of the store. Raises KnowledgeError with all faults of all files."""
-    documents = [(file, _document(file)) for file in files if file.name.endswith(".yaml")]
+class _Files(NamedTuple):
+    """The file of one entry and its translation; one of them may be absent."""
+
+    english: SourceFile | None
+    korean: SourceFile | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What every entry is compiled with. `key` changes when any of it, or the compiler, does."""
+
+    key: str
+    messages: Messages
+    code_tables: CodeTables
+    common_words: tuple[str, ...]
+
+
+def build_sections(files: Iterable[SourceFile], kept: Kept | None = None) -> dict[str, Any]:
+    """Every section of the store. Raises KnowledgeError with all faults of the shipped files.
+
+    `kept` gives the entries that an earlier run compiled, and takes the new ones.
+    """
+    files = tuple(files)
     problems: list[Problem] = []
-    tables = {
-        PurePosixPath(file.name).stem: document
-        for file, document in documents
-        if file.name.startswith("tables/")
+    written = {
+        PurePosixPath(file.name).stem: _document(file) for file in files if file.name.startswith("tables/")
     }
-    sections = {f"table/{stem}": _table(stem, document, problems) for stem, document in tables.items()}
-    messages: Messages = sections.get("table/messages") or {}
-    entries = {
-        (file.shipped, PurePath(file.path)): document
-        for file, document in documents
-        if file.name.startswith("entries/")
-    }
-    records = _records(entries, messages, problems)
+    tables = {f"table/{stem}": ready_table(stem, document, problems) for stem, document in written.items()}
+    skipped: list[Problem] = []
+    records = _records(files, _shared(files, written), kept or Kept(None), problems, skipped)
     if problems:
         raise KnowledgeError(tuple(sorted(set(problems))))
-    signs = (*_rows(tables, "failure_signs", "signs"), *_rows(tables, "root_pointers", "pointers"))
-    speakers = _rows(tables, "speakers", "speakers")
-    plan = scan_plan(records, signs, speakers, _rows(tables, "common_words", "words"))
-    return {**sections_of(records), **sections, "scan": plan}
+    signs = (*_rows(written, "failure_signs", "signs"), *_rows(written, "root_pointers", "pointers"))
+    plan = scan_plan(records, signs, _rows(written, "speakers", "speakers"), _common_words(written))
+    return {
+        **sections_of(records),
+        **tables,
+        "scan": plan,
+        "skipped": [list(problem) for problem in sorted(set(skipped))],
+    }
 
 
-def _rows(tables: Mapping[str, Document], stem: str, key: str) -> list[Any]:
+def _shared(files: tuple[SourceFile, ...], written: Mapping[str, Document]) -> _Shared:
+    shared = [file for file in files if not file.name.startswith("entries/")]
+    plain = {stem: document.data for stem, document in written.items()}
+    return _Shared(
+        key=content_key(shared),
+        messages=plain.get("messages") or {},
+        code_tables={stem: data for stem, data in plain.items() if isinstance(data, dict)},
+        common_words=_common_words(written),
+    )
+
+
+def _common_words(written: Mapping[str, Document]) -> tuple[str, ...]:
+    return tuple(map(str, _rows(written, _ONLY_LARGE_TEXTS, "words")))
+
+
+def _rows(written: Mapping[str, Document], stem: str, key: str) -> list[Any]:
     """The rows of a table as written."""
-    return list(tables[stem].data[key]) if stem in tables else []
+    return list(written[stem].data[key]) if stem in written else []
 
 
 def _document(file: SourceFile) -> Document:
+    if file.fault:
+        return Document(file.path, None, {}, (file.fault,))
     try:
         text = file.content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -69,85 +99,69 @@ def _document(file: SourceFile) -> Document:
     return read_document(text, file.path)
 
 
-def _records(entries: dict[Place, Document], messages: Messages, problems: list[Problem]) -> list[Record]:
+def _records(
+    files: tuple[SourceFile, ...],
+    shared: _Shared,
+    kept: Kept,
+    problems: list[Problem],
+    skipped: list[Problem],
+) -> list[Record]:
     records: dict[str, Record] = {}
-    origins: dict[str, str] = {}
-    for (shipped, path), document in entries.items():
-        if path.stem.endswith(_KOREAN):
-            problems += _lonely(path, document, (shipped, _beside(path, "")) in entries)
-            continue
-        korean = entries.get((shipped, _beside(path, _KOREAN)))
-        record, faults = compile_entry(document, korean, path.parent.name, messages)
-        problems += faults
-        problems += _faults_of_id(document, path.stem, origins)
-        origins.setdefault(path.stem, document.path)
-        if record is not None:
-            records[record["id"]] = record
+    for (source, _), pair in _entries(files).items():
+        record, faults = _record(pair, shared, kept)
+        clash = merging.add(record, records) if record is not None and not faults else None
+        if clash is not None and pair.english is not None:
+            faults = (_document(pair.english).problem((clash.key,), clash.message, clash.hint),)
+        (skipped if source else problems).extend(faults)
     return [records[entry_id] for entry_id in sorted(records)]
 
 
-def _beside(path: PurePath, language: str) -> PurePath:
-    """The entry's file in that language ("" for the entry itself)."""
-    return path.with_name(f"{path.stem.removesuffix(_KOREAN)}{language}.yaml")
+def _entries(files: tuple[SourceFile, ...]) -> dict[tuple[str, str], _Files]:
+    """The files of each entry by who brought it and where it lies: a person's folder may repeat our names."""
+    found: dict[tuple[str, str], _Files] = {}
+    for file in files:
+        if not file.name.startswith("entries/"):
+            continue
+        path = PurePath(file.path)
+        is_korean = path.stem.endswith(_KOREAN)
+        key = (file.source, str(path.with_name(path.stem.removesuffix(_KOREAN))))
+        before = found.get(key, _Files(None, None))
+        found[key] = before._replace(**{"korean" if is_korean else "english": file})
+    return found
 
 
-def _lonely(path: PurePath, document: Document, has_entry: bool) -> list[Problem]:
-    if has_entry:
-        return []
-    message = f"there is no {_beside(path, '').name} beside it"
-    return [*document.problems, document.problem((), message, "a translation needs its entry")]
+def _record(pair: _Files, shared: _Shared, kept: Kept) -> tuple[Record | None, tuple[Problem, ...]]:
+    """The compiled entry, out of `kept` where its files are as they were; or its faults."""
+    if pair.english is None:
+        return None, _lonely(pair)
+    key = content_key([file for file in pair if file is not None]) + shared.key
+    record = kept.get(key)
+    if record is not None:
+        return record, ()
+    document = _document(pair.english)
+    korean = _document(pair.korean) if pair.korean else None
+    path = PurePath(pair.english.path)
+    record, faults = compile_entry(document, korean, path.parent.name, shared.messages, shared.code_tables)
+    faults = (*faults, *_faults_of_id(document, path.stem))
+    if record is None or faults:
+        return None, faults
+    record["source"] = pair.english.source
+    record["scan"] = rows_of_entry(record["scan"], shared.common_words)
+    kept.put(key, record)
+    return record, ()
 
 
-def _faults_of_id(document: Document, stem: str, origins: dict[str, str]) -> list[Problem]:
+def _lonely(pair: _Files) -> tuple[Problem, ...]:
+    """The faults of a translation without its entry."""
+    assert pair.korean is not None
+    document = _document(pair.korean)
+    entry = PurePath(pair.korean.path).name.replace(f"{_KOREAN}.yaml", ".yaml")
+    message = f"there is no {entry} beside it"
+    return (*document.problems, document.problem((), message, "a translation needs its entry"))
+
+
+def _faults_of_id(document: Document, stem: str) -> tuple[Problem, ...]:
     found = document.data.get("id") if isinstance(document.data, dict) else None
     if isinstance(found, str) and found != stem:
-        return [document.problem(("id",), f"is {found!r}, the file is {stem!r}", "make them equal")]
-    if stem in origins:
-        message = f"{stem!r} exists already in {origins[stem]}"
-        return [document.problem(("id",), message, "choose another id")]
-    return []
-
-
-def _table(stem: str, document: Document, problems: list[Problem]) -> Any:
-    """A table's data; rows that are patterns are made ready for the scan, conditions are parsed."""
-    problems += document.problems
-    key = "checks" if stem == "checks" else PATTERN_TABLES.get(stem)
-    if key is None or document.problems:
-        return document.data
-    rows = document.data.get(key) if isinstance(document.data, dict) else None
-    if not isinstance(rows, list):
-        problems.append(document.problem((key,), "holds no list of rows", f"write them below `{key}:`"))
-        return []
-    ready = _check_row if stem == "checks" else _ready_row
-    return [ready(row, document, (key, index), problems) for index, row in enumerate(rows)]
-
-
-def _ready_row(row: Any, document: Document, where: Path, problems: list[Problem]) -> Record:
-    if not isinstance(row, dict) or not any(isinstance(row.get(kind), str) for kind in ("text", "regex")):
-        problems.append(document.problem(where, "has neither text nor regex", "give it one of them"))
-        return {}
-    if "text" in row:
-        literal = regexes.squash(row["text"])
-        return {**_kept(row), "literal": literal, "anchors": [literal]}
-    try:
-        ready = regexes.ready(row["regex"], case=row.get("case", False))
-        return {**_kept(row), "regex": ready, "anchors": list(regexes.anchors(row["regex"]))}
-    except regexes.RegexError as error:
-        hint = "RE2 syntax: no look-around, no back-references"
-        problems.append(document.problem((*where, "regex"), str(error), hint))
-        return {}
-
-
-def _check_row(row: Any, document: Document, where: Path, problems: list[Problem]) -> Record:
-    try:
-        return {**row, "when": parse_expression(row["when"])}
-    except ExpressionError as error:
-        problems.append(document.problem((*where, "when"), str(error), "see the conditions of entries"))
-    except (TypeError, KeyError):
-        problems.append(document.problem(where, "has no condition", "add `when:`"))
-    return {}
-
-
-def _kept(row: Record) -> Record:
-    kept = ("name", "near", "weak", "kind", "program", "look", "waits")
-    return {key: row[key] for key in kept if key in row}
+        return (document.problem(("id",), f"is {found!r}, the file is {stem!r}", "make them equal"),)
+    return ()

@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gpuhelp.kb import regexes
+from gpuhelp.kb.code_patterns import CodeError, Table, code_patterns
 from gpuhelp.kb.entry import CAPTURED_NAMES, LANGUAGES, Record
 from gpuhelp.kb.evaluation import Node
 from gpuhelp.kb.expressions import ExpressionError, parse_expression, parse_template
 from gpuhelp.kb.problems import Problem
-from gpuhelp.kb.schema_check import check_entry, check_translation
+from gpuhelp.kb.schema_check import check_added_translation, check_entry, check_translation
 from gpuhelp.kb.yaml_source import Document, Path
 
 Messages = Mapping[str, Any]
 """tables/messages.yaml: wording families that several entries share."""
+CodeTables = Mapping[str, Table]
+"""The tables of codes by their file's stem, with code_spaces.yaml, which says how codes are printed."""
 
 
 def is_capture(name: str) -> bool:
@@ -26,13 +29,18 @@ def is_capture(name: str) -> bool:
 
 
 def compile_entry(
-    document: Document, korean: Document | None, family: str, messages: Messages
+    document: Document,
+    korean: Document | None,
+    family: str,
+    messages: Messages,
+    code_tables: CodeTables | None = None,
 ) -> tuple[Record | None, tuple[Problem, ...]]:
     """The entry's record, or None and every fault found."""
     problems = _faults_of_form(document, check_entry)
     if korean is not None:
-        problems += _faults_of_form(korean, check_translation)
-    compiler = _Compiler(document, korean, messages)
+        is_addition = isinstance(document.data, dict) and document.data.get("existing") == "extend"
+        problems += _faults_of_form(korean, check_added_translation if is_addition else check_translation)
+    compiler = _Compiler(document, korean, messages, code_tables or {})
     if problems:
         compiler.look_through(document.data, ())
         return None, (*problems, *compiler.problems)
@@ -51,8 +59,11 @@ def _faults_of_form(document: Document, check: Callable[[Document], list[Problem
 class _Compiler:
     """Walks one checked document. Collects problems instead of raising, so that none hides another."""
 
-    def __init__(self, document: Document, korean: Document | None, messages: Messages) -> None:
-        self.document, self.korean, self.messages = document, korean, messages
+    def __init__(
+        self, document: Document, korean: Document | None, messages: Messages, code_tables: CodeTables
+    ) -> None:
+        self.document, self.korean = document, korean
+        self.messages, self.code_tables = messages, code_tables
         self.data: Record = document.data
         self.translation: Record = korean.data if korean else {}
         self.problems: list[Problem] = []
@@ -78,7 +89,8 @@ class _Compiler:
         return {
             "id": data["id"],
             "family": family,
-            "layer": data["layer"],
+            "layer": data.get("layer", ""),
+            "existing": data.get("existing", ""),
             "origin": self.document.path,
             "title": self._both("title"),
             "summary": self._both("summary"),
@@ -86,17 +98,20 @@ class _Compiler:
             "refines": data.get("refines", []),
             "fallback": data.get("fallback", False),
             "leads_to": data.get("leads_to", []),
-            "patterns": [p for index, item in enumerate(data["match"]) for p in self._patterns(item, index)],
+            "patterns": [
+                p for index, item in enumerate(data.get("match", [])) for p in self._patterns(item, index)
+            ],
             "unless": self._guards(data.get("unless", []), ("unless",), anywhere=True),
-            "causes": [self._cause(cause, index) for index, cause in enumerate(data["causes"])],
-            "references": data["references"],
-            "examples": data["examples"],
-            "not_examples": data["not_examples"],
+            "causes": [self._cause(cause, index) for index, cause in enumerate(data.get("causes", []))],
+            "references": data.get("references", []),
+            "checked": data.get("checked", ""),
+            "examples": data.get("examples", []),
+            "not_examples": data.get("not_examples", []),
             "scan": self.scanned,
         }
 
     def _both(self, key: str) -> Record:
-        texts = {"en": self.data[key]}
+        texts = {"en": self.data[key]} if key in self.data else {}
         if key in self.translation:
             texts["ko"] = self.translation[key]
         return texts
@@ -115,6 +130,8 @@ class _Compiler:
         }
         if "message" in item:
             return self._message(item["message"], common, where)
+        if "codes" in item:
+            return self._codes(item["codes"], common, where)
         kind = next(kind for kind in ("text", "regex", "exception", "fuzzy") if kind in item)
         record = {"kind": kind, "label": item[kind], **common, **self._needle(kind, item, where)}
         return [_without_empty(record)]
@@ -134,6 +151,26 @@ class _Compiler:
             self._check_groups(says, (*where, "says"))
             return {"needle": source, "says": self._regex(says, (*where, "says"))["needle"] if says else ""}
         return {"needle": source}
+
+    def _codes(self, space: str, common: Record, where: Path) -> list[Record]:
+        try:
+            patterns = code_patterns(space, self.data["id"], self.code_tables)
+        except CodeError as error:
+            known = ", ".join(self.code_tables.get("code_spaces", {}).get("spaces", {}))
+            self._complain((*where, "codes"), str(error), f"known spaces: {known}")
+            return []
+        records = []
+        for pattern in patterns:
+            record = {**common, "kind": "regex", "label": f"codes: {space}"}
+            record |= self._regex(pattern.regex, (*where, "codes"), common["case"])
+            if (
+                pattern.numbers
+            ):  # their literals are everyday words and digits: nothing to look for in a large log
+                record |= {"anchors": list(pattern.anchors), "where": _one_of_codes(pattern.numbers)}
+            else:
+                self._scan("regex", {**common, "regex": pattern.regex})
+            records.append(_without_empty(record))
+        return records
 
     def _message(self, name: str, common: Record, where: Path) -> list[Record]:
         message = self.messages.get(name)
@@ -281,7 +318,7 @@ class _Compiler:
     def _check_translated_ids(self) -> None:
         if self.korean is None:
             return
-        causes = {cause["id"]: cause for cause in self.data["causes"]}
+        causes = {cause["id"]: cause for cause in self.data.get("causes", [])}
         for cause_id, translated in self.translation.get("causes", {}).items():
             if cause_id not in causes:
                 self._unknown_id(("causes", cause_id), "cause", cause_id, causes)
@@ -302,6 +339,10 @@ class _Compiler:
 
     def _complain(self, where: Path, message: str, hint: str = "") -> None:
         self.problems.append(self.document.problem(where, message, hint))
+
+
+def _one_of_codes(numbers: Iterable[str]) -> Node:
+    return parse_expression(f"error_code in {list(numbers)}")
 
 
 _EXPRESSION_FORMS = (

@@ -145,18 +145,24 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Everything gpuhelp knows about one class of failure."""
+    """Everything gpuhelp knows about one class of failure.
+
+    `origin` is its file; `source` names the folder or package that brought or extended it, "" if it is ours.
+    `checked` is the day on which the references were last read, "" if nobody noted it.
+    """
 
     id: str
     family: str
     layer: str
     origin: str
+    source: str
     title: Localized
     summary: Localized
     questions: Localized
     leads_to: tuple[str, ...]
     causes: tuple[Cause, ...]
     references: tuple[Reference, ...]
+    checked: str
     examples: tuple[Example, ...]
     not_examples: tuple[Example, ...]
 
@@ -181,12 +187,14 @@ def entry_from(record: Record) -> Entry:
         family=record["family"],
         layer=record["layer"],
         origin=record["origin"],
+        source=record["source"],
         title=Localized(record["title"]),
         summary=Localized(record["summary"]),
         questions=Localized(record["questions"]),
         leads_to=tuple(record["leads_to"]),
         causes=tuple(_cause(item) for item in record["causes"]),
         references=tuple(Reference(**item) for item in record["references"]),
+        checked=record["checked"],
         examples=tuple(_example(item) for item in record["examples"]),
         not_examples=tuple(_example(item) for item in record["not_examples"]),
     )

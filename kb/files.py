@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from gpuhelp.kb.problems import KnowledgeError, Problem
@@ -17,12 +16,15 @@ from gpuhelp.kb.store import FORMAT, checksum
 SHIPPED = os.path.dirname(os.path.abspath(__file__))
 _COMPILER = (
     "build.py",
+    "code_patterns.py",
+    "merging.py",
     "compile.py",
     "expressions.py",
     "literals.py",
     "load.py",
     "regexes.py",
     "scan_plan.py",
+    "table_rows.py",
     "values.py",
 )
 """The code that decides what a store holds: when it changes, stores made before are not read."""
@@ -36,25 +38,33 @@ _MOST_BYTES = 16 << 20
 class FoundFile(NamedTuple):
     """One file as found: `name` is what it is to us (entries/<family>/<id>.yaml), `path` its place.
 
-    `shipped` tells the files of this package from those of a person's folders, whose names can be equal.
+    `source` is empty for the files of this package, else it names the folder or package that brought them.
     """
 
     name: str
     path: str
     state: tuple[int, int, int, int]
-    shipped: bool = True
+    source: str = ""
 
 
 class SourceFile(NamedTuple):
-    """One file, read. `path` is the one shown to people."""
+    """One file, read. `path` is the one shown to people. A file that cannot be read says why in `fault`."""
 
     name: str
     path: str
     content: bytes
-    shipped: bool = True
+    source: str = ""
+    fault: Problem | None = None
 
 
-def find_files(extra: Iterable[Path] = ()) -> tuple[FoundFile, ...]:
+class Folder(NamedTuple):
+    """A folder of further entries, or one entry's file, and what people call the one who brought it."""
+
+    path: str
+    source: str
+
+
+def find_files(extra: Iterable[Folder] = ()) -> tuple[FoundFile, ...]:
     """Every file of the shipped knowledge and of `extra` folders, sorted.
 
     Raises KnowledgeError for a folder that is missing.
@@ -64,15 +74,22 @@ def find_files(extra: Iterable[Path] = ()) -> tuple[FoundFile, ...]:
         paths = _yaml_below(os.path.join(SHIPPED, folder))
         found += [_file(os.path.relpath(path, SHIPPED).replace(os.sep, "/"), path) for path in paths]
     seen = {file.path for file in found}
-    for root in extra:
-        if not os.path.isdir(root):
-            raise KnowledgeError((Problem(str(root), 0, 0, "", "no such folder of entries", "see --kb"),))
-        for path in _yaml_below(str(root)):
+    for root, source in extra:
+        for path in _entries_at(root):
             if os.path.abspath(path) not in seen:  # a folder given twice counts once
                 seen.add(os.path.abspath(path))
                 name = f"entries/{_family(path)}/{os.path.basename(path)}"
-                found.append(_file(name, path, shipped=False))
+                found.append(_file(name, path, source))
     return tuple(found)
+
+
+def _entries_at(root: str) -> Iterable[str]:
+    if os.path.isdir(root):
+        return _yaml_below(root)
+    if root.endswith(".yaml") and os.path.isfile(root):
+        korean = root.removesuffix(".yaml") + ".ko.yaml"
+        return [root, *([korean] if os.path.isfile(korean) else [])]
+    raise KnowledgeError((Problem(root, 0, 0, "", "no such folder of entries", "see --kb"),))
 
 
 def fingerprint(files: Iterable[FoundFile]) -> str:
@@ -86,20 +103,19 @@ def settled(files: Iterable[FoundFile], now_s: float) -> bool:
 
 
 def read_files(files: Iterable[FoundFile]) -> tuple[SourceFile, ...]:
-    """The contents. Raises KnowledgeError that names every file that cannot be read."""
-    read: list[SourceFile] = []
-    problems: list[Problem] = []
-    for file in files:
-        shown = file.name if file.shipped else file.path
-        try:
-            read.append(SourceFile(file.name, shown, _content(file.path), file.shipped))
-        except OSError as error:
-            reason = error.strerror or str(error)
-            hint = "let this user read it, or move it out of the folder"
-            problems.append(Problem(file.path, 0, 0, "", f"cannot be read: {reason}", hint))
-    if problems:
-        raise KnowledgeError(tuple(problems))
-    return tuple(read)
+    """The contents; a file that cannot be read has none, and says why."""
+    return tuple(map(_read, files))
+
+
+def _read(file: FoundFile) -> SourceFile:
+    shown = file.path if file.source else file.name
+    try:
+        return SourceFile(file.name, shown, _content(file.path), file.source)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "let this user read it, or move it out of the folder"
+        fault = Problem(file.path, 0, 0, "", f"cannot be read: {reason}", hint)
+        return SourceFile(file.name, shown, b"", file.source, fault)
 
 
 def _content(path: str) -> bytes:
@@ -115,19 +131,19 @@ def content_key(files: Iterable[SourceFile]) -> str:
     """Equal for equal names and contents."""
     parts: list[bytes] = []
     for file in files:
-        head = f"\0{file.shipped}\0{file.path}\0{len(file.content)}\0"
+        head = f"\0{file.source}\0{file.path}\0{len(file.content)}\0{file.fault}\0"
         parts.append(head.encode("utf-8", "surrogateescape"))
         parts.append(file.content)
     return checksum(b"".join(parts), f"format {FORMAT}")
 
 
-def _file(name: str, path: str, *, shipped: bool = True) -> FoundFile:
+def _file(name: str, path: str, source: str = "") -> FoundFile:
     try:
         status = os.stat(path)
     except OSError:
-        return FoundFile(name, path, (0, 0, 0, 0), shipped)
+        return FoundFile(name, path, (0, 0, 0, 0), source)
     state = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    return FoundFile(name, path, state, shipped)
+    return FoundFile(name, path, state, source)
 
 
 def _yaml_below(folder: str) -> Iterator[str]:

@@ -15,7 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from gpuhelp.kb.entry import Entry, Record, Signature, entry_from, signature_from
-from gpuhelp.kb.files import FoundFile, SourceFile, content_key, find_files, fingerprint, read_files, settled
+from gpuhelp.kb.files import (
+    Folder,
+    FoundFile,
+    SourceFile,
+    content_key,
+    find_files,
+    fingerprint,
+    read_files,
+    settled,
+)
+from gpuhelp.kb.kept import Kept
+from gpuhelp.kb.origins import further_folders
+from gpuhelp.kb.problems import Problem
 from gpuhelp.kb.store import Store, pack, read_cached, read_regular, unpack, write_cached
 
 _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
@@ -79,19 +91,33 @@ class KnowledgeBase:
         return tuple(self._store.read(f"table/{name}")) if f"table/{name}" in self._store else ()
 
     @property
+    def skipped(self) -> tuple[Problem, ...]:
+        """Why entries of a person's folders and of packages were not taken, one fault each."""
+        return tuple(Problem(*fault) for fault in self._store.read("skipped"))
+
+    @property
     def table_names(self) -> tuple[str, ...]:
         return self._store.names("table/")
 
 
 def load(
-    extra: Iterable[Path] = (), *, cache_dir: Path | None = None, use_cache: bool = True
+    extra: Iterable[Path] = (),
+    *,
+    cache_dir: Path | None = None,
+    use_cache: bool = True,
+    further: bool = False,
 ) -> KnowledgeBase:
-    """The shipped entries and those of `extra` folders. Raises KnowledgeError with every fault found."""
-    found = find_files(extra)
-    if not use_cache:
+    """The shipped entries and those of `extra` folders; with `further` also the person's and of packages.
+
+    Raises KnowledgeError with every fault of the shipped files, and for an `extra` folder that is missing.
+    Other entries with a fault are left out: see KnowledgeBase.skipped.
+    """
+    kept_in = (cache_dir or _user_cache_dir()) if use_cache else None
+    folders = [Folder(str(folder), str(folder)) for folder in extra]
+    found = find_files((*(further_folders(kept_in) if further else ()), *folders))
+    if kept_in is None:
         return KnowledgeBase(unpack(_compile(read_files(found))))
-    folder = cache_dir or _user_cache_dir()
-    return KnowledgeBase(_cached(found, folder), folder)
+    return KnowledgeBase(_cached(found, kept_in), kept_in)
 
 
 def _cached(found: tuple[FoundFile, ...], folder: Path) -> Store:
@@ -107,8 +133,10 @@ def _cached(found: tuple[FoundFile, ...], folder: Path) -> Store:
     path = _store_path(folder, key)
     store = read_cached(path)
     if store is None:
-        data = _compile(files)
+        kept = Kept(folder / "entries.jsonl")
+        data = _compile(files, kept)
         write_cached(path, data)
+        kept.save()
         store = unpack(data)
     if settled(found, time.time()):
         _write_ledger(ledger, {**known, state: key})
@@ -144,10 +172,10 @@ def _user_cache_dir() -> Path:
     return Path(user_cache_dir("gpuhelp", appauthor=False))
 
 
-def _compile(files: tuple[SourceFile, ...]) -> bytes:
+def _compile(files: tuple[SourceFile, ...], kept: Kept | None = None) -> bytes:
     from gpuhelp.kb.build import build_sections
 
-    return pack(build_sections(files))
+    return pack(build_sections(files, kept))
 
 
 def sections_of(records: list[Record]) -> dict[str, Any]:

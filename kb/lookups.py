@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuhelp.kb import architectures, codes, drivers, wheels
+from gpuhelp.kb import architectures, drivers, wheels
 from gpuhelp.kb import gpus as gpu_names
+from gpuhelp.kb.codes import Code, CodeBook
 
 Table = Mapping[str, Any]
 
 
+class ReadTables(Mapping[str, object]):
+    """Tables by name, each read when it is asked for: most answers need one of them."""
+
+    def __init__(self, read: Callable[[str], object], names: Iterable[str]) -> None:
+        self._read, self._names = read, frozenset(names)
+
+    def __getitem__(self, name: str) -> object:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Plain data of kb/tables, one field a file. A table that is absent answers nothing."""
+    """Plain data of kb/tables, one field a file, and the codes of all. What is absent answers nothing."""
 
     gpus: Table
     cuda_drivers: Table
     torch_wheels: Table
-    cuda_errors: Table
-    signals: Table
+    codes: CodeBook
 
     @classmethod
-    def from_data(cls, data: Mapping[str, object]) -> Tables:
+    def from_data(cls, data: Mapping[str, Any]) -> Tables:
         """The tables out of file stem -> data; other stems are ignored. ValueError if one is no mapping."""
-        return cls(**{stem: _mapping(stem, data.get(stem, {})) for stem in cls.__slots__})
+        stems = [stem for stem in cls.__slots__ if stem != "codes"]
+        tables = {stem: _mapping(stem, data.get(stem, {})) for stem in stems}
+        return cls(**tables, codes=CodeBook(data))
 
     def functions(self) -> dict[str, Callable[..., object]]:
         """The look-ups by the names that expressions know (gpuhelp.kb.evaluation.TABLE_FUNCTIONS)."""
@@ -37,6 +57,8 @@ class Tables:
             "arch_runs_on": self.arch_runs_on,
             "cuda_api_of_driver": self.cuda_api_of_driver,
             "driver_runs": self.driver_runs,
+            "code_meaning": self.code_meaning,
+            "code_name": self.code_name,
         }
 
     def torch_index(
@@ -94,17 +116,19 @@ class Tables:
         """The gfx name of the AMD GPU of this name."""
         return gpu_names.gfx_of(self.gpus, gpu_name)
 
-    def cuda_error(self, number_or_name: int | str, *, pre_10_1: bool = False) -> codes.CudaError | None:
-        """The CUDA error of this number, name or text."""
-        return codes.cuda_error(self.cuda_errors, number_or_name, pre_10_1=pre_10_1)
+    def code(self, space: str, number_or_name: object) -> Code | None:
+        """The code of one space ("cuda", "xid", …): its number, of older releases too, or its name."""
+        return self.codes.find(space, number_or_name)
 
-    def ending(self, status: int | str) -> codes.Ending | None:
-        """What an exit status or signal says."""
-        return codes.ending(self.signals, status)
+    def code_meaning(self, space: str, number_or_name: object, *, language: str = "en") -> str | None:
+        """What a code means, in one sentence."""
+        code = self.code(space, number_or_name)
+        return code.meaning.get(language) if code else None
 
-    def loader_error(self, win_error: int | str) -> codes.Ending | None:
-        """What a WinError number of a failed DLL load says."""
-        return codes.loader_error(self.signals, win_error)
+    def code_name(self, space: str, number_or_name: object) -> str | None:
+        """The usual name of a code."""
+        code = self.code(space, number_or_name)
+        return code.names[0] if code and code.names else None
 
     @property
     def _capabilities(self) -> Table:

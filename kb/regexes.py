@@ -46,6 +46,11 @@ def escaped(text: str) -> str:
     return re.sub(r"([^\w\s])", r"\\\1", " ".join(text.split()))
 
 
+def escaped_part(text: str) -> str:
+    """The same for a part of an expression that people read: outer spaces count, only operators escaped."""
+    return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", text)
+
+
 @lru_cache(maxsize=4096)
 def regex(expression: str) -> Any:
     """The compiled RE2 expression, linear in time on any text. Kept here since re2's own cache is slow."""

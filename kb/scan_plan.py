@@ -36,23 +36,35 @@ def scan_plan(
 
     `wanted` is how many of its matches matter, 0 for as many as there are.
 
+    `records` hold their rows under "scan": see rows_of_entry.
     `signs` and `parts` are rows of tables of patterns as written; parts only matter beside something else.
     `common` are the words of tables/common_words.yaml.
-    A pattern of an entry of which only everyday words are certain is not looked for; it counts near others.
     """
     known = frozenset(common)
     rows: dict[str, list[Any]] = {}
     for source, case in _of_rows(signs):
         _add(rows, source, case, rarest(literal_choices(source), known))
-    for source, case in _of_entries(records):
-        literals = rarest(literal_choices(source), known)
-        if min((_rarity(text, known) for text in literals), default=0) > _TOO_COMMON:
-            _add(rows, source, case, literals)
+    for expression, literals, wanted in (row for record in records for row in record["scan"]):
+        rows.setdefault(expression, [expression, literals, wanted])
     for source, case in _of_rows(parts):
         _add(rows, source, case, rarest(literal_choices(source), known), _WANTED_PARTS)
     for source in _FRAMES:
         _add(rows, source, False, rarest(literal_choices(source), known), _WANTED_FRAMES)
     return {"patterns": list(rows.values())}
+
+
+def rows_of_entry(sources: Iterable[tuple[str, bool]], common: Iterable[str]) -> list[list[Any]]:
+    """The rows of one entry's patterns, given as (expression, whether case counts).
+
+    A pattern of which only everyday words are certain is not looked for; it counts near others.
+    """
+    known = frozenset(common)
+    rows: dict[str, list[Any]] = {}
+    for source, case in sources:
+        literals = rarest(literal_choices(source), known)
+        if min((_rarity(text, known) for text in literals), default=0) > _TOO_COMMON:
+            _add(rows, source, case, literals)
+    return list(rows.values())
 
 
 def _add(rows: dict[str, list[Any]], source: str, case: bool, literals: Choice, wanted: int = 0) -> None:
@@ -90,11 +102,6 @@ def _weight(word: str, common: frozenset[str]) -> int:
     return (
         len(word) if word.isascii() else len(word.encode())
     )  # a sign of another script says as much as three
-
-
-def _of_entries(records: Iterable[Record]) -> Iterator[tuple[str, bool]]:
-    for record in records:
-        yield from ((source, case) for source, case in record["scan"])
 
 
 def _of_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:

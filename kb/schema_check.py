@@ -22,6 +22,13 @@ def check_translation(document: Document) -> list[Problem]:
     return _faults(document, {**schema["$defs"]["translation"], "$defs": schema["$defs"]})
 
 
+def check_added_translation(document: Document) -> list[Problem]:
+    """The same for what an entry only adds to another one: any part may be missing."""
+    schema = _schema()
+    part = {key: value for key, value in schema["$defs"]["translation"].items() if key != "required"}
+    return _faults(document, {**part, "$defs": schema["$defs"]})
+
+
 @lru_cache(maxsize=1)
 def _schema() -> dict[str, Any]:
     from importlib.resources import files
@@ -62,9 +69,13 @@ def _unknown_keys(error: Any) -> Explained:
 
 
 def _missing_key(error: Any) -> Explained:
+    at_top = (
+        {} if error.absolute_path else _schema()["properties"]
+    )  # what depends on `existing` tells no keys
+    known = {**at_top, **error.schema.get("properties", {})}
     for key in error.validator_value:
         if key not in error.instance:
-            about = error.schema.get("properties", {}).get(key, {}).get("description", "")
+            about = known.get(key, {}).get("description", "")
             yield "", f"key {key!r} is missing", about or f"add `{key}:`"
 
 
@@ -120,6 +131,7 @@ _FORMS = {
     "^[^\\n]+$": "one line",
     "^[a-z][a-z0-9_]*$": "a lower-case name, like gpu_index",
     "^[a-z][a-z0-9_]*(\\.[A-Za-z0-9_]+)+$": "the name of a fact, like driver.version",
+    "^20[0-9]{2}-[01][0-9]-[0-3][0-9]$": "a day, quoted: '2026-11-30'",
     "^https?://[^\\s]+$": "begins with https:// and holds no space",
 }
 """What the patterns of schema.json ask for."""

@@ -305,7 +305,7 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
 TABLE_FUNCTIONS = frozenset(
     {
         "torch_index", "wheel_archs", "minimum_driver", "compute_capability_of", "arch_runs_on",
-        "cuda_api_of_driver", "driver_runs",
+        "cuda_api_of_driver", "driver_runs", "code_meaning", "code_name",
     }
 )  # fmt: skip
 """Functions the caller brings: look-ups in kb/tables. None from one means that the table does not say."""

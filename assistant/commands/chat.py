@@ -32,7 +32,7 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     observe = observer_of(options, terminal)
     if observe is not None:
         machine_of(options, terminal)
-    tools = _tools(knowledge_of(options), observe, terminal)
+    tools = _tools(knowledge_of(options, terminal), observe, terminal)
     session = Session(words.language, tools, given=given_facts(options))
     screen = Screen(terminal, options.color, Privacy(terminal.environ, share=options.redact))
     if _is_plain(terminal):

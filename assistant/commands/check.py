@@ -17,7 +17,7 @@ from gpuhelp.words import Words
 
 def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     """0 nothing wrong found, 1 something."""
-    knowledge = knowledge_of(options)
+    knowledge = knowledge_of(options, terminal)
     rows = knowledge.table("checks")
     observation = look_of(options, terminal)(sorted(names_wanted(rows)), ())
     facts = observation.facts.merged(given_facts(options))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from gpuhelp.errors import InputError
 from gpuhelp.kb.load import KnowledgeBase, load
@@ -32,9 +32,23 @@ def words_of(options: argparse.Namespace) -> Words:
     return Words(getattr(options, "language", "en"))
 
 
-def knowledge_of(options: argparse.Namespace) -> KnowledgeBase:
-    """The shipped entries and those of --kb."""
-    return load(Path(folder) for folder in options.kb)
+def knowledge_of(
+    options: argparse.Namespace, terminal: Terminal, *, tell_skipped: bool = True
+) -> KnowledgeBase:
+    """All entries: shipped, the person's, of packages, of --kb. What had to be left out is told once."""
+    knowledge = load((Path(folder) for folder in options.kb), further=True)
+    if knowledge.skipped and tell_skipped:
+        _tell_skipped(knowledge, words_of(options), terminal.stderr)
+    return knowledge
+
+
+def _tell_skipped(knowledge: KnowledgeBase, words: Words, stream: TextIO) -> None:
+    """One line a file: its first fault is enough to begin with, `gpuhelp kb lint` tells the others."""
+    from gpuhelp.rendering.layout import printable
+
+    first = {problem.path: problem for problem in reversed(knowledge.skipped)}
+    for problem in sorted(first.values()):
+        print(printable(" ".join(words("kb.skipped", problem=problem).split())), file=stream)
 
 
 def given_facts(options: argparse.Namespace) -> Facts:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     """Diagnose files or standard input; 0 no failure, 1 a failure."""
     _refuse_misspelled_command(options.files, words)
-    knowledge = knowledge_of(options)
+    knowledge = knowledge_of(options, terminal)
     probes = observer_of(options, terminal)
     texts, interrupted = _gathered(options, terminal, words, knowledge)
     is_empty = not any(text.text.strip() for text in texts)

@@ -38,7 +38,9 @@ class Match(NamedTuple):
     warning: bool = False
 
 
-class _Hit(NamedTuple):
+class Hit(NamedTuple):
+    """A stretch of lines that a pattern fits, its groups, and for exceptions what they say."""
+
     first: int
     last: int
     groups: Mapping[str, str]
@@ -71,31 +73,32 @@ def _of_signature(
     signature: Signature, patterns: Iterable[Pattern], number: int, view: View
 ) -> Iterator[Match]:
     for pattern in patterns:
-        for hit in islice(_hits(pattern, view), _MOST_OCCURRENCES):
-            match = _judged(signature, pattern, number, hit, view)
+        for hit in islice(hits(pattern, view), _MOST_OCCURRENCES):
+            match = judged(signature, pattern, number, hit, view)
             if match is not None:
                 yield match
 
 
-def _hits(pattern: Pattern, view: View) -> Iterator[_Hit]:
+def hits(pattern: Pattern, view: View) -> Iterator[Hit]:
+    """Where the pattern stands, whatever speaks against it there."""
     if not all(map(view.may_match, (pattern.anchors, *pattern.further))):
         return
     if pattern.kind == "text":
         for span in view.find(pattern.needle, case=pattern.case):
-            yield _Hit(*view.lines_of(span), {}, "")
+            yield Hit(*view.lines_of(span), {}, "")
     elif pattern.kind == "regex":
         for found in regex(pattern.needle).finditer(view.text):
             if found.end() > found.start():
-                yield _Hit(*view.lines_of(found.span()), _groups(found), "")
+                yield Hit(*view.lines_of(found.span()), _groups(found), "")
     elif pattern.kind == "exception":
         yield from _exceptions(pattern, view)
 
 
-def _exceptions(pattern: Pattern, view: View) -> Iterator[_Hit]:
+def _exceptions(pattern: Pattern, view: View) -> Iterator[Hit]:
     for error in _named(pattern.needle, view):
         found = _said(pattern.says, error.message) if pattern.says else None
         if found or not pattern.says:
-            yield _Hit(*error.said, _groups(found) if found else {}, f"{error.type}: {error.message}")
+            yield Hit(*error.said, _groups(found) if found else {}, f"{error.type}: {error.message}")
 
 
 def _named(glob: str, view: View) -> Iterable[PythonError]:
@@ -121,7 +124,7 @@ def _groups(found: Any) -> dict[str, str]:
     return {name: value for name, value in found.groupdict().items() if value is not None}
 
 
-def _judged(signature: Signature, pattern: Pattern, number: int, hit: _Hit, view: View) -> Match | None:
+def judged(signature: Signature, pattern: Pattern, number: int, hit: Hit, view: View) -> Match | None:
     """The match, unless a guard or the pattern's `where` speaks against it."""
     around = hit.said or view.said(hit.first, hit.last)
     if any(speaks_against(guard, around) for guard in pattern.unless):

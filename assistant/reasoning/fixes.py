@@ -37,17 +37,13 @@ def fitting(cause: Cause, scope: Scope) -> tuple[Fix, ...]:
 
 def tell(fix: Fix, scope: Scope, language: str) -> ToldFix:
     """The fix as a person reads it. In commands stand no values that a shell would act on."""
-    uv = _uv_for(scope)
+    uv, functions = _uv_for(scope), scope.functions_in(language)
 
     def text(template: Localized | None) -> str:
-        return (
-            ""
-            if template is None
-            else uv(render(template.of(language), scope.lookup, scope.functions)).strip()
-        )
+        return "" if template is None else uv(render(template.of(language), scope.lookup, functions)).strip()
 
     def command(template: Node) -> str:
-        return uv(render(template, lambda name: _inert(scope.lookup(name), name), scope.functions)).strip()
+        return uv(render(template, lambda name: _inert(scope.lookup(name), name), functions)).strip()
 
     return ToldFix(
         id=fix.id,

@@ -31,6 +31,10 @@ class Scope(NamedTuple):
         fact = self.facts.get(name)
         return Unknown([name]) if fact is None else fact.value
 
+    def functions_in(self, language: str) -> Functions:
+        """The functions for a text in that language: what they say is in it too."""
+        return _Here(self.functions, {"language": language})
+
 
 def scope_of(
     facts: Facts, captured: Mapping[str, str], derived: Mapping[str, object], functions: Functions
@@ -53,12 +57,16 @@ def _for_this_machine(functions: Functions, facts: Facts) -> Functions:
     return _Here(functions, known) if known else functions
 
 
-_TAKEN = {"torch_index": ("python_version", "platform"), "wheel_archs": ("platform",)}
+_TAKEN = {
+    "torch_index": ("python_version", "platform"),
+    "wheel_archs": ("platform",),
+    "code_meaning": ("language",),
+}
 """What of it each look-up takes."""
 
 
 class _Here(Mapping[str, Callable[..., object]]):
-    """The look-ups with what is known of this machine; none is fetched before it is called for."""
+    """The look-ups with what is known where they are called; none is fetched before it is called for."""
 
     def __init__(self, functions: Functions, known: Mapping[str, object]) -> None:
         self._functions, self._known = functions, known

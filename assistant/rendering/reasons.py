@@ -23,7 +23,8 @@ def reasons_of(judgement: Judgement, scope: Scope, words: Words) -> tuple[str, .
         Verdict.LIKELY: cause.because,
         Verdict.RULED_OUT: cause.refuted,
     }.get(judgement.verdict)
-    told = render_whole(text.of(words.language), scope.lookup, scope.functions) if text is not None else None
+    functions = scope.functions_in(words.language)
+    told = render_whole(text.of(words.language), scope.lookup, functions) if text is not None else None
     sentences = (told.strip(),) if told else ()
     values = (shown(used, words) for used in judgement.used if not sentences or _says_something(used, words))
     return (*sentences, *dict.fromkeys(values))

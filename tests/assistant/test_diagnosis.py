@@ -24,7 +24,7 @@ TRACEBACK = (
     '  File "/opt/conda/lib/python3.11/site-packages/torch/x.py", line 5, in go\n    raise E()\n'
 )
 ODD = f"{TRACEBACK}gpuhelp_test.VeryOddError: the flux capacitor is out of jigawatts\n"
-HEALTHY = sorted((Path(__file__).parents[1] / "healthy").iterdir())
+HEALTHY = sorted((Path(__file__).parents[2] / "kb" / "healthy").iterdir())
 Diagnose = Callable[..., Diagnosis]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from gpuhelp.kb import files as kb_files
 from gpuhelp.kb.build import build_sections
+from gpuhelp.kb.codes import CODE_TABLES
 from gpuhelp.kb.files import SourceFile
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.kb.lookups import Tables
@@ -164,9 +167,34 @@ def faults(build: Callable[[Files], KnowledgeBase]) -> Callable[[Files], tuple[P
     return found
 
 
+def _yaml(text: str) -> Any:
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
 @pytest.fixture(scope="session")
 def tables() -> Tables:
     """The look-ups over the shipped tables."""
-    stems = ("gpus", "cuda_drivers", "torch_wheels", "cuda_errors", "signals")
-    data = {stem: yaml.safe_load((TABLES / f"{stem}.yaml").read_text("utf-8")) for stem in stems}
+    stems = ("gpus", "cuda_drivers", "torch_wheels", *CODE_TABLES)
+    data = {stem: _yaml((TABLES / f"{stem}.yaml").read_text("utf-8")) for stem in stems}
     return Tables.from_data(data)
+
+
+@pytest.fixture
+def root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: dict[str, Any], dump: Callable[[Any], str]
+) -> Path:
+    """A small knowledge base in the place of the shipped one; its one entry is in entries/code."""
+    folder = tmp_path / "kb"
+    (folder / "entries" / "code").mkdir(parents=True)
+    (folder / "tables").mkdir()
+    for name in ("schema.json", *kb_files._COMPILER):
+        shutil.copy(Path(kb_files.SHIPPED) / name, folder / name)
+    (folder / "entries" / "code" / "sample-failure.yaml").write_text(dump(entry), "utf-8")
+    (folder / "tables" / "gpus.yaml").write_text("a: 1\n", "utf-8")
+    monkeypatch.setattr(kb_files, "SHIPPED", str(folder))
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from gpuhelp.commands.entry_tests import failures_of
+from gpuhelp.authoring.checks import failures_of
 from gpuhelp.diagnosis import Status, diagnose
 from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.probes.facts import Facts
 
 REPOSITORY = Path(__file__).parents[2]
-HEALTHY = sorted((REPOSITORY / "tests" / "healthy").glob("*.log"))
+HEALTHY = sorted((REPOSITORY / "kb" / "healthy").glob("*.log"))
 FAMILIES = {
     "install", "visibility", "memory", "kernel", "code", "library", "distributed", "hardware", "performance",
     "other-accelerators", "guide", "not-gpu",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gpuhelp.authoring.checks import healthy_logs
 from gpuhelp.kb.lint import lint
 from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.kb.problems import Problem
@@ -15,12 +17,13 @@ from gpuhelp.probes.names import is_fact_name
 Build = Callable[[Any], KnowledgeBase]
 Entry = dict[str, Any]
 FILE = "entries/code/sample-failure.yaml"
+HEALTHY = (("fine.log", "epoch 1: the flux is at 99.5 %, loss 0.1\n"),)
 KO = "entries/code/sample-failure.ko.yaml"
 
 
 def faults_of(build: Build, entry: Entry, korean: Entry | None) -> tuple[Problem, ...]:
     knowledge = build({FILE: entry} | ({KO: korean} if korean else {}))
-    return lint(knowledge, knowledge.ids, is_fact_name)
+    return lint(knowledge, knowledge.ids, is_fact_name, HEALTHY)
 
 
 def test_the_sample_has_no_fault(build: Build, entry: Entry, korean: Entry) -> None:
@@ -42,13 +45,24 @@ def first_pattern(entry: Entry, **values: Any) -> None:
 CAUSE, FIX = "causes.no-flux", "causes.no-flux.fixes.add-flux"
 SEEDED: list[tuple[Callable[[Entry], object], str, str]] = [
     # loose patterns
-    (lambda e: e["match"].append({"text": "a b c d e f g"}), "match", "'a b c d e f g' is too short"),
-    (lambda e: e["match"].append({"regex": r"\d+ of \d+ in"}), "match", "holds no literal of 4 characters"),
+    (lambda e: e["match"].append({"text": "a b c d e f g"}), "match[1]", "'a b c d e f g' is too short"),
     (
-        lambda e: e["match"].append({"regex": r"(?:long text)?\d+"}),
-        "match",
+        lambda e: e["match"].append({"regex": r"\d+ of \d+ in"}),
+        "match[1]",
         "holds no literal of 4 characters",
     ),
+    (
+        lambda e: e["match"].append({"regex": r"(?:long text)?\d+"}),
+        "match[1]",
+        "holds no literal of 4 characters",
+    ),
+    # what healthy logs hold
+    (
+        lambda e: e["match"].append({"text": "the  flux is AT"}),
+        "match[1]",
+        "stands in the healthy log fine.log",
+    ),
+    (lambda e: e["match"].append({"regex": r"flux is at \d+"}), "match[1]", "the healthy log fine.log"),
     # names nobody knows
     (lambda e: first_cause(e, when="torch.versoin"), CAUSE, "'torch.versoin' is neither"),
     (lambda e: first_cause(e, hint="gpu.smm == 'x'"), CAUSE, "'gpu.smm' is neither"),
@@ -130,9 +144,14 @@ def test_ids_used_twice_are_told(build: Build, entry: Entry) -> None:
     assert ("causes.no-flux.fixes.add-flux", "id is used twice") in found
 
 
-def test_missing_translations_are_counted_in_one_line(build: Build, entry: Entry) -> None:
-    (fault,) = faults_of(build, entry, None)
-    assert fault.message.startswith("15 texts have no Korean: causes.no-flux.ask.choices, ")
+def test_an_entry_without_any_korean_is_no_fault(build: Build, entry: Entry) -> None:
+    assert faults_of(build, entry, None) == ()
+
+
+def test_missing_translations_are_counted_in_one_line(build: Build, entry: Entry, korean: Entry) -> None:
+    korean["causes"].clear()
+    (fault,) = faults_of(build, entry, korean)
+    assert fault.message.startswith("12 texts have no Korean: causes.no-flux.ask.choices, ")
     assert fault.hint == "add them to sample-failure.ko.yaml"
 
 
@@ -149,12 +168,47 @@ def test_one_missing_translation_is_told(build: Build, entry: Entry, korean: Ent
 
 
 def test_only_the_entries_asked_for_are_looked_at(build: Build, entry: Entry, korean: Entry) -> None:
-    bad = {**entry, "id": "bad", "leads_to": ["bad"]}
+    bad = {**entry, "id": "bad", "leads_to": ["bad"], "questions": ["what is bad"]}
     knowledge = build({FILE: entry, KO: korean, "entries/code/bad.yaml": bad})
     assert lint(knowledge, ("sample-failure",), is_fact_name) == ()
     assert {p.path for p in lint(knowledge, ("bad",), is_fact_name)} == {"entries/code/bad.yaml"}
 
 
+def test_a_question_that_two_entries_ask_is_told_of_the_second(
+    build: Build, entry: Entry, korean: Entry
+) -> None:
+    twin = {**entry, "id": "twin", "title": "Another title"}
+    knowledge = build({FILE: entry, KO: korean, "entries/code/twin.yaml": twin})
+    (problem,) = lint(knowledge, knowledge.ids, is_fact_name)
+    assert (problem.path, problem.key) == ("entries/code/twin.yaml", "questions")
+    assert "is asked by sample-failure as well" in problem.message
+
+
+def test_a_reference_given_twice_is_told(build: Build, entry: Entry) -> None:
+    entry["references"].append({**entry["references"][0], "claim": "and so on"})
+    (problem,) = faults_of(build, entry, None)
+    assert (problem.key, problem.hint) == ("references", "join their claims")
+
+
+def test_faults_and_todos_of_a_file_have_line_and_column(
+    tmp_path: Path, entry: Entry, dump: Callable[[Any], str]
+) -> None:
+    entry["causes"][1]["fixes"][0]["commands"] = ["sudo flux renew"]
+    entry["summary"] = "FILL-IN: say what it means."
+    (tmp_path / "sample-failure.yaml").write_text(dump(entry), "utf-8")
+    lines = dump(entry).splitlines()
+    knowledge = load([tmp_path], use_cache=False)
+    todo, sudo = lint(knowledge, ("sample-failure",), is_fact_name)
+    assert (todo.path, todo.message) == (
+        str(tmp_path / "sample-failure.yaml"),
+        "still to be written: summary: 'FILL-IN: say what it means.'",
+    )
+    assert lines[todo.line - 1][todo.column - 1 :].startswith("FILL-IN")
+    assert sudo.key == "causes.old-flux.fixes.renew-flux"
+    assert "renew-flux" in lines[sudo.line - 1]
+
+
 def test_the_shipped_entries_are_clean() -> None:
     knowledge = load(use_cache=False)
-    assert [str(problem) for problem in lint(knowledge, knowledge.ids, is_fact_name)] == []
+    found = lint(knowledge, knowledge.ids, is_fact_name, healthy_logs())
+    assert [str(problem) for problem in found] == []

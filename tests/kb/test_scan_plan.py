@@ -6,14 +6,14 @@ import pytest
 
 from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.kb.regexes import regex
-from gpuhelp.kb.scan_plan import loosened, rarest, scan_plan
+from gpuhelp.kb.scan_plan import loosened, rarest, rows_of_entry, scan_plan
 
 COMMON = ("cuda", "error", "the", "match")
 NO_SIGNS: list[dict[str, object]] = []
 
 
 def record(*sources: str) -> dict[str, object]:
-    return {"scan": [[source, False] for source in sources]}
+    return {"scan": rows_of_entry([(source, False) for source in sources], COMMON)}
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ FLOORS = (
     {"matching"},
     {"reasoning"},
     {"diagnosis"},
+    {"authoring"},
     {"rendering"},
     {"defect"},
     {"chat"},

@@ -12,7 +12,7 @@ from gpuhelp.matching.failure import UnknownFailure, describe, failure_lines
 from gpuhelp.matching.view import View
 
 MakeView = Callable[..., View]
-HEALTHY = sorted((Path(__file__).parents[2] / "healthy").iterdir())
+HEALTHY = sorted((Path(__file__).parents[3] / "kb" / "healthy").iterdir())
 FRAMES = (
     'Traceback (most recent call last):\n  File "/home/user/train.py", line 88, in main\n    go()\n'
     '  File "/opt/conda/lib/python3.11/site-packages/x.py", line 5, in go\n    raise ValueError()\n'

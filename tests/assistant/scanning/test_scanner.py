@@ -14,7 +14,7 @@ from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.scanning.engine import Gate, HyperscanGate, Re2Gate, gate_for, spellings
 from gpuhelp.scanning.scanner import OVERLAP_BYTES, Hit, Scanner, literals_of
 
-HEALTHY = sorted((Path(__file__).parents[2] / "healthy").glob("*.log"))
+HEALTHY = sorted((Path(__file__).parents[3] / "kb" / "healthy").glob("*.log"))
 hyperscan = pytest.importorskip("hyperscan", reason="this platform has no wheel of hyperscan")
 
 

@@ -1,0 +1,1 @@
+"""What people who write entries need: reasons of a match, tests, gaps, a first draft."""
