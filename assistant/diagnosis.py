@@ -151,7 +151,8 @@ def _candidates(
     views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase, scene: EvidenceScene
 ) -> tuple[tuple[Candidate, ...], tuple[Route, ...]]:
     """Candidates by exact patterns, else by fuzzy ones, else by the question; and the nearest entries."""
-    signatures = knowledge.signatures_near(together(views).holds)
+    everything = together(views)
+    signatures = knowledge.signatures_near(everything.text, everything.holds)
     fallbacks = {signature.id for signature in signatures if signature.fallback}
     matches = find_symptoms(views, signatures)
     nearest: tuple[Route, ...] = ()

@@ -17,7 +17,7 @@ from gpuhelp.kb.files import SourceFile, content_key
 from gpuhelp.kb.kept import Kept
 from gpuhelp.kb.load import sections_of
 from gpuhelp.kb.problems import KnowledgeError, Problem
-from gpuhelp.kb.scan_plan import rows_of_entry, scan_plan
+from gpuhelp.kb.scan_plan import rarest_first, rows_of_entry, scan_plan
 from gpuhelp.kb.table_rows import ready_table
 from gpuhelp.kb.yaml_source import Document, read_document
 
@@ -146,6 +146,7 @@ def _record(pair: _Files, shared: _Shared, kept: Kept) -> tuple[Record | None, t
     if record is None or faults:
         return None, faults
     record["source"] = pair.english.source
+    record["patterns"] = [rarest_first(pattern, shared.common_words) for pattern in record["patterns"]]
     record["scan"] = rows_of_entry(record["scan"], shared.common_words)
     kept.put(key, record)
     return record, ()

@@ -5,6 +5,7 @@ Everything that can be wrong with one entry is found here, all of it at once, wi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -149,7 +150,8 @@ class _Compiler:
         if kind == "exception":
             says = item.get("says", "")
             self._check_groups(says, (*where, "says"))
-            return {"needle": source, "says": self._regex(says, (*where, "says"))["needle"] if says else ""}
+            needle = self._regex(says, (*where, "says"))["needle"] if says else ""
+            return {"needle": source, "says": needle, "anchors": _name_part(source)}
         return {"needle": source}
 
     def _codes(self, space: str, common: Record, where: Path) -> list[Record]:
@@ -350,6 +352,12 @@ _EXPRESSION_FORMS = (
     " `x is known`, `x is none`, `a if b else c`, the listed filters and functions"
 )
 _TEMPLATE_FORMS = "a text may hold {{ expression }} and {% if condition %}…{% elif %}…{% else %}…{% endif %}"
+
+
+def _name_part(glob: str) -> list[str]:
+    """The longest literal part of an exception's name, which stands wherever the exception does."""
+    part = max(re.split(r"[*?]|\[[^\]]*\]", glob), key=len)
+    return [regexes.squash(part)] if len(part) >= regexes.SHORTEST_ANCHOR else []
 
 
 def _without_empty(record: Record) -> Record:

@@ -28,6 +28,7 @@ from gpuhelp.kb.files import (
 from gpuhelp.kb.kept import Kept
 from gpuhelp.kb.origins import further_folders
 from gpuhelp.kb.problems import Problem
+from gpuhelp.kb.regexes import SHORTEST_ANCHOR
 from gpuhelp.kb.store import Store, pack, read_cached, read_regular, unpack, write_cached
 
 _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
@@ -45,11 +46,15 @@ class KnowledgeBase:
         """What decides which entries match, sorted by id."""
         return tuple(self._signature(entry_id) for entry_id in self.ids)
 
-    def signatures_near(self, holds: Callable[[str], bool]) -> tuple[Signature, ...]:
-        """The signatures that can match a text at all, by id. `holds` tells if it has a squashed literal."""
+    def signatures_near(self, squashed: str, holds: Callable[[str], bool]) -> tuple[Signature, ...]:
+        """The signatures that can match a squashed text at all, by id. `holds` tells if it has a literal."""
         index = self._store.read("anchors")
-        near = {entry_id for anchor, ids in index["anchored"].items() if holds(anchor) for entry_id in ids}
-        return tuple(self._signature(entry_id) for entry_id in sorted(near.union(index["always"])))
+        near = set(index["always"])
+        for begin in _begins(squashed, index["anchored"]):
+            for anchor, ids in index["anchored"][begin].items():
+                if holds(anchor):
+                    near.update(ids)
+        return tuple(self._signature(entry_id) for entry_id in sorted(near))
 
     def _signature(self, entry_id: str) -> Signature:
         return signature_from(self._store.read(f"signature/{entry_id}"))
@@ -178,6 +183,18 @@ def _compile(files: tuple[SourceFile, ...], kept: Kept | None = None) -> bytes:
     return pack(build_sections(files, kept))
 
 
+_BEGIN = SHORTEST_ANCHOR
+_SHORT = 50_000
+"""Characters of a text that is quicker cut into its parts than asked for every beginning."""
+
+
+def _begins(squashed: str, anchored: Mapping[str, Any]) -> Iterable[str]:
+    """The beginnings of literals that stand in the text; all of them where it is long."""
+    if len(squashed) > _SHORT:
+        return anchored
+    return anchored.keys() & {squashed[start : start + _BEGIN] for start in range(len(squashed))}
+
+
 def sections_of(records: list[Record]) -> dict[str, Any]:
     """The sections that hold entries: the anchor index, questions, each signature and each entry."""
     sections: dict[str, Any] = {
@@ -192,12 +209,12 @@ def sections_of(records: list[Record]) -> dict[str, Any]:
 
 def _anchors(records: list[Record]) -> dict[str, Any]:
     """Literals by which entries are found, and the entries that have a pattern without one."""
-    anchored: dict[str, list[str]] = {}
+    anchored: dict[str, dict[str, list[str]]] = {}
     always: list[str] = []
     for record in records:
         exact = [pattern for pattern in record["patterns"] if pattern["kind"] != "fuzzy"]
         for anchor in sorted({anchor for pattern in exact for anchor in pattern.get("anchors", ())}):
-            anchored.setdefault(anchor, []).append(record["id"])
+            anchored.setdefault(anchor[:_BEGIN], {}).setdefault(anchor, []).append(record["id"])
         if any(not pattern.get("anchors") for pattern in exact):
             always.append(record["id"])
     return {"anchored": anchored, "always": always}

@@ -67,6 +67,25 @@ def rows_of_entry(sources: Iterable[tuple[str, bool]], common: Iterable[str]) ->
     return list(rows.values())
 
 
+def rarest_first(pattern: Record, common: Iterable[str]) -> Record:
+    """The pattern with the rarest of its anchor sets first: by that one its entry is found.
+
+    Anchors have lost their white space, so only what is one everyday word as a whole counts as common.
+    """
+    known = frozenset(common)
+    groups = [pattern["anchors"], *pattern.get("further", [])] if pattern.get("anchors") else []
+    if len(groups) < 2:
+        return pattern
+    first, *others = sorted(groups, key=lambda group: min(_anchor_rarity(text, known) for text in group))[
+        ::-1
+    ]
+    return {**pattern, "anchors": first, "further": others}
+
+
+def _anchor_rarity(anchor: str, common: frozenset[str]) -> int:
+    return _COMMON_WORD if anchor.strip(":.,=\"'()[]/_-") in common else len(anchor)
+
+
 def _add(rows: dict[str, list[Any]], source: str, case: bool, literals: Choice, wanted: int = 0) -> None:
     expression = loosened(source, case=case)
     if min(map(len, literals), default=0) >= _SHORTEST_LITERAL:

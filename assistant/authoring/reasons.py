@@ -52,7 +52,8 @@ def explain_match(texts: Iterable[RawText], knowledge: KnowledgeBase, only: Iter
     diagnosis = diagnose_texts(texts, knowledge=knowledge)
     evidence = read(texts)
     views = tuple(View(document, knowledge.rows("advice")) for document in evidence)
-    near = knowledge.signatures_near(together(views).holds)
+    everything = together(views)
+    near = knowledge.signatures_near(everything.text, everything.holds)
     chosen = [signature for signature in near if not wanted or signature.id in wanted]
     found = {finding.entry.id for finding in diagnosis.findings}
     tried = tuple(trials(views, chosen))
