@@ -20,14 +20,17 @@ class CodeError(ValueError):
 
 
 class CodePattern(NamedTuple):
-    """One regular expression; with `numbers`, only where the error_code it captured is one of them.
+    """One regular expression; with `numbers`, only where the code it captured as `group` is one of them.
 
     `anchors` are squashed literals of which a match holds one; empty where the expression tells them.
+    `unless` is an expression that speaks against a match beside it.
     """
 
     regex: str
     numbers: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
+    group: str = "error_code"
+    unless: str = ""
 
 
 def code_patterns(space_name: str, entry_id: str, tables: Mapping[str, Table]) -> tuple[CodePattern, ...]:
@@ -47,7 +50,8 @@ def code_patterns(space_name: str, entry_id: str, tables: Mapping[str, Table]) -
 def _patterns(space: Table, spaces: Table, rows: list[Table]) -> Iterator[CodePattern]:
     numbers = sorted({str(row["code"]) for row in rows if row.get("code") is not None})
     for form in space.get("forms", ()) if numbers else ():
-        yield CodePattern(form.replace("{number}", "|".join(numbers)))
+        expression = form.replace("{number}", "|".join(numbers))
+        yield CodePattern(expression, unless=space.get("forms_unless", ""))
     if numbers and space.get("numbers"):
         yield _number(space, spaces["number"], numbers)
     names = _values(rows, space.get("names", ()))
@@ -63,12 +67,18 @@ def _number(space: Table, number: Table, numbers: list[str]) -> CodePattern:
     """One expression for all entries, compiled once; each number's literals tell whose it can be."""
     words = [word + sign for word in space["numbers"] for sign in number["signs"]]
     literals = {regexes.squash(word + code) for word in words for code in numbers}
-    form = _form(space, number["form"]).replace("{words}", "|".join(space["numbers"]))
-    return CodePattern(form, tuple(numbers), tuple(sorted(literals)))
+    form = space.get("number_form") or _form(space, number["form"])
+    return CodePattern(
+        form.replace("{words}", "|".join(space["numbers"])),
+        numbers=tuple(numbers),
+        anchors=tuple(sorted(literals)),
+        group=space.get("group", "error_code"),
+        unless=space.get("unless", ""),
+    )
 
 
 def _form(space: Table, form: str) -> str:
-    return form.replace("{speakers}", space["speakers"])
+    return form.replace("{speakers}", space.get("speakers", ""))
 
 
 def _values(rows: Iterable[Table], columns: Iterable[str | None]) -> list[str]:

@@ -164,11 +164,16 @@ class _Compiler:
         records = []
         for pattern in patterns:
             record = {**common, "kind": "regex", "label": f"codes: {space}"}
+            if pattern.unless:
+                guard = self._regex(pattern.unless, (*where, "codes"))
+                record["unless"] = [*record["unless"], {"regex": guard["needle"]}]
             record |= self._regex(pattern.regex, (*where, "codes"), common["case"])
             if (
                 pattern.numbers
             ):  # their literals are everyday words and digits: nothing to look for in a large log
-                record |= {"anchors": list(pattern.anchors), "where": _one_of_codes(pattern.numbers)}
+                condition = parse_expression(f"{pattern.group} in {list(pattern.numbers)}")
+                record |= {"anchors": list(pattern.anchors), "where": condition}
+                record["further"] = []
             else:
                 self._scan("regex", {**common, "regex": pattern.regex})
             records.append(_without_empty(record))
@@ -341,10 +346,6 @@ class _Compiler:
 
     def _complain(self, where: Path, message: str, hint: str = "") -> None:
         self.problems.append(self.document.problem(where, message, hint))
-
-
-def _one_of_codes(numbers: Iterable[str]) -> Node:
-    return parse_expression(f"error_code in {list(numbers)}")
 
 
 _EXPRESSION_FORMS = (
