@@ -14,6 +14,8 @@ from gpuhelp.kb.problems import KnowledgeError, Problem
 from gpuhelp.kb.store import FORMAT, checksum
 
 SHIPPED = os.path.dirname(os.path.abspath(__file__))
+COMPILED = os.path.join(SHIPPED, "compiled.jsonl")
+"""The store that a wheel brings along."""
 _COMPILER = (
     "build.py",
     "code_patterns.py",

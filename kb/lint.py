@@ -1,4 +1,4 @@
-"""Faults that the schema cannot see: unknown names and ids, gaps in translations, loose patterns, open places.
+"""Faults that the schema cannot see: unknown names and ids, gaps in translations, loose patterns.
 
 Each rule looks at one entry and yields faults by the ids on the way to them; their line and column are
 looked up in the file only where there is a fault.

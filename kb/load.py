@@ -16,6 +16,7 @@ from typing import Any
 
 from gpuhelp.kb.entry import Entry, Record, Signature, entry_from, signature_from
 from gpuhelp.kb.files import (
+    COMPILED,
     Folder,
     FoundFile,
     SourceFile,
@@ -25,11 +26,10 @@ from gpuhelp.kb.files import (
     read_files,
     settled,
 )
-from gpuhelp.kb.kept import Kept
 from gpuhelp.kb.origins import further_folders
 from gpuhelp.kb.problems import Problem
 from gpuhelp.kb.regexes import SHORTEST_ANCHOR
-from gpuhelp.kb.store import Store, pack, read_cached, read_regular, unpack, write_cached
+from gpuhelp.kb.store import BrokenStore, Store, pack, read_cached, read_regular, unpack, write_cached
 
 _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
 
@@ -37,9 +37,22 @@ _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "
 class KnowledgeBase:
     """All entries and tables, read as they are asked for. `cache_dir` keeps compiled data, if it is kept."""
 
-    def __init__(self, store: Store, cache_dir: Path | None = None) -> None:
+    def __init__(
+        self, store: Store, cache_dir: Path | None = None, again: Callable[[], Store] | None = None
+    ) -> None:
         self._store = store
+        self._again = again
         self.cache_dir = cache_dir
+
+    def _read(self, name: str) -> Any:
+        """One section; where the file was altered, of a store that is compiled `again`."""
+        try:
+            return self._store.read(name)
+        except BrokenStore:
+            if self._again is None:
+                raise
+            self._store, self._again = self._again(), None
+            return self._store.read(name)
 
     @cached_property
     def signatures(self) -> tuple[Signature, ...]:
@@ -48,7 +61,7 @@ class KnowledgeBase:
 
     def signatures_near(self, squashed: str, holds: Callable[[str], bool]) -> tuple[Signature, ...]:
         """The signatures that can match a squashed text at all, by id. `holds` tells if it has a literal."""
-        index = self._store.read("anchors")
+        index = self._read("anchors")
         near = set(index["always"])
         for begin in _begins(squashed, index["anchored"]):
             for anchor, ids in index["anchored"][begin].items():
@@ -57,7 +70,7 @@ class KnowledgeBase:
         return tuple(self._signature(entry_id) for entry_id in sorted(near))
 
     def _signature(self, entry_id: str) -> Signature:
-        return signature_from(self._store.read(f"signature/{entry_id}"))
+        return signature_from(self._read(f"signature/{entry_id}"))
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -66,17 +79,17 @@ class KnowledgeBase:
 
     def entry(self, entry_id: str) -> Entry:
         """The whole entry. Raises KeyError for an id that does not exist."""
-        return entry_from(self._store.read(f"entry/{entry_id}"))
+        return entry_from(self._read(f"entry/{entry_id}"))
 
     def record(self, entry_id: str) -> Record:
         """The entry's plain record, for lint. Raises KeyError."""
-        record: Record = self._store.read(f"entry/{entry_id}")
+        record: Record = self._read(f"entry/{entry_id}")
         return record
 
     @property
     def scan_plan(self) -> Record:
         """What to look for in a text too large to read whole: see gpuhelp.kb.scan_plan."""
-        plan: Record = self._store.read("scan")
+        plan: Record = self._read("scan")
         return plan
 
     @cached_property
@@ -84,21 +97,21 @@ class KnowledgeBase:
         """How people ask, by entry and language, titles included; under "about" the entry's own words."""
         return {
             entry_id: {language: tuple(asked) for language, asked in by_language.items()}
-            for entry_id, by_language in self._store.read("questions").items()
+            for entry_id, by_language in self._read("questions").items()
         }
 
     def table(self, name: str) -> Any:
         """The plain data of kb/tables/<name>.yaml. Raises KeyError."""
-        return self._store.read(f"table/{name}")
+        return self._read(f"table/{name}")
 
     def rows(self, name: str) -> tuple[Record, ...]:
         """The rows of a table of patterns (advice, captures, failure_signs), ready for the scan."""
-        return tuple(self._store.read(f"table/{name}")) if f"table/{name}" in self._store else ()
+        return tuple(self._read(f"table/{name}")) if f"table/{name}" in self._store else ()
 
     @property
     def skipped(self) -> tuple[Problem, ...]:
         """Why entries of a person's folders and of packages were not taken, one fault each."""
-        return tuple(Problem(*fault) for fault in self._store.read("skipped"))
+        return tuple(Problem(*fault) for fault in self._read("skipped"))
 
     @property
     def table_names(self) -> tuple[str, ...]:
@@ -119,10 +132,23 @@ def load(
     """
     kept_in = (cache_dir or _user_cache_dir()) if use_cache else None
     folders = [Folder(str(folder), str(folder)) for folder in extra]
-    found = find_files((*(further_folders(kept_in) if further else ()), *folders))
+    folders = [*(further_folders(kept_in) if further else ()), *folders]
+    if kept_in is not None and not folders and (shipped := _shipped()) is not None:
+        return KnowledgeBase(shipped, kept_in, lambda: unpack(_compile(read_files(find_files()))))
+    found = find_files(folders)
     if kept_in is None:
         return KnowledgeBase(unpack(_compile(read_files(found))))
-    return KnowledgeBase(_cached(found, kept_in), kept_in)
+    return KnowledgeBase(_cached(found, kept_in), kept_in, lambda: unpack(_compile(read_files(found))))
+
+
+def compile_shipped() -> None:
+    """Write the store that a wheel brings along. Called when the wheel is built; raises what goes wrong."""
+    Path(COMPILED).write_bytes(_compile(read_files(find_files())))
+
+
+def _shipped() -> Store | None:
+    """The store that is built into a wheel. A tree has none: there, files change."""
+    return read_cached(Path(COMPILED))
 
 
 def _cached(found: tuple[FoundFile, ...], folder: Path) -> Store:
@@ -138,14 +164,22 @@ def _cached(found: tuple[FoundFile, ...], folder: Path) -> Store:
     path = _store_path(folder, key)
     store = read_cached(path)
     if store is None:
-        kept = Kept(folder / "entries.jsonl")
-        data = _compile(files, kept)
+        data = _compile(files, _former(folder))
         write_cached(path, data)
-        kept.save()
         store = unpack(data)
     if settled(found, time.time()):
         _write_ledger(ledger, {**known, state: key})
     return store
+
+
+def _former(folder: Path) -> Store | None:
+    """The store written last, whatever it holds: most entries are as they were."""
+    try:
+        stores = sorted(folder.glob("kb-*.jsonl"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    except OSError:
+        stores = []
+    found = (read_cached(path) for path in stores[:1])
+    return next((store for store in found if store is not None), None) or _shipped()
 
 
 def _store_path(folder: Path, key: str) -> Path:
@@ -177,10 +211,10 @@ def _user_cache_dir() -> Path:
     return Path(user_cache_dir("gpuhelp", appauthor=False))
 
 
-def _compile(files: tuple[SourceFile, ...], kept: Kept | None = None) -> bytes:
+def _compile(files: tuple[SourceFile, ...], former: Store | None = None) -> bytes:
     from gpuhelp.kb.build import build_sections
 
-    return pack(build_sections(files, kept))
+    return pack(build_sections(files, former))
 
 
 _BEGIN = SHORTEST_ANCHOR
@@ -196,15 +230,22 @@ def _begins(squashed: str, anchored: Mapping[str, Any]) -> Iterable[str]:
 
 
 def sections_of(records: list[Record]) -> dict[str, Any]:
-    """The sections that hold entries: the anchor index, questions, each signature and each entry."""
+    """The sections that hold entries: the anchor index, questions, and three for each entry."""
     sections: dict[str, Any] = {
         "anchors": _anchors(records),
         "questions": {record["id"]: _asked(record) for record in records},
     }
     for record in records:
         sections[f"signature/{record['id']}"] = {key: record[key] for key in _SIGNATURE_KEYS}
+        sections[f"rows/{record['id']}"] = record["scan"]
         sections[f"entry/{record['id']}"] = {k: v for k, v in record.items() if k not in ("patterns", "scan")}
     return sections
+
+
+def record_of(entry_id: str, store: Store) -> Record:
+    """The compiled record of an entry, put together again. Raises KeyError, BrokenStore."""
+    whole: Record = {**store.read(f"entry/{entry_id}"), **store.read(f"signature/{entry_id}")}
+    return {**whole, "scan": store.read(f"rows/{entry_id}")}
 
 
 def _anchors(records: list[Record]) -> dict[str, Any]:

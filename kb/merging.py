@@ -41,6 +41,7 @@ def add(record: Record, records: dict[str, Record]) -> Clash | None:
 
 def _extended(before: Record, more: Record) -> Record:
     merged = {**before, "source": more["source"], "extended_by": more["origin"]}
+    merged.pop("key", None)  # made of two: no file alone gives it again
     merged |= {key: [*before[key], *more[key]] for key in _LISTS}
     merged |= {key: {**before[key], **more[key]} for key in _TEXTS}
     merged["questions"] = _joined(before["questions"], more["questions"])

@@ -1,8 +1,8 @@
 """The cache of compiled knowledge: one file of JSON lines with a table of contents. Data only, never code.
 
-The first line says which section stands at which byte; a start reads that line, the signatures and the
-small tables, and later only the entries that matched. A cache that is stale, broken or cannot be written
-costs the time to compile again, never an answer.
+The first line says which section stands at which byte, and its checksum; a start reads that line, the
+signatures that can match and the small tables, and later only the entries that matched. A cache that is
+stale, broken or cannot be written costs the time to compile again, never an answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 8
+FORMAT = 9
 """Raised when a record's shape changes, so that older caches are not read."""
 
 _LARGEST_BYTES = 256 << 20
@@ -25,9 +25,9 @@ class BrokenStore(ValueError):
 
 
 class Store:
-    """Sections of plain data by name, read on demand."""
+    """Sections of plain data by name, read and checked on demand: what nobody asks for costs nothing."""
 
-    def __init__(self, body: bytes, contents: Mapping[str, tuple[int, int]]) -> None:
+    def __init__(self, body: bytes, contents: Mapping[str, tuple[int, int, int]]) -> None:
         self._body = body
         self._contents = contents
 
@@ -39,23 +39,26 @@ class Store:
         return tuple(sorted(name[len(prefix) :] for name in self._contents if name.startswith(prefix)))
 
     def read(self, name: str) -> Any:
-        """The data of one section. Raises KeyError if there is none."""
-        start, length = self._contents[name]
-        return json.loads(self._body[start : start + length])
+        """The data of one section. Raises KeyError if there is none, BrokenStore if it was altered."""
+        start, length, check = self._contents[name]
+        section = self._body[start : start + length]
+        if zlib.crc32(section) != check:
+            raise BrokenStore(f"section {name} was altered")
+        return json.loads(section)
 
 
 def pack(sections: Mapping[str, Any]) -> bytes:
     """The bytes of a store."""
-    contents: dict[str, tuple[int, int]] = {}
+    contents: dict[str, tuple[int, int, int]] = {}
     parts: list[bytes] = []
     position = 0
     for name, data in sections.items():
         line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-        contents[name] = (position, len(line))
+        contents[name] = (position, len(line), zlib.crc32(line))
         parts.append(line)
         position += len(line) + 1
     body = b"\n".join(parts)
-    head = {"format": FORMAT, "digest": _digest(contents, body), "contents": contents}
+    head = {"format": FORMAT, "digest": _digest(contents, len(body)), "contents": contents}
     return json.dumps(head).encode() + b"\n" + body
 
 
@@ -66,8 +69,10 @@ def unpack(data: bytes) -> Store:
         table = json.loads(head)
         if table["format"] != FORMAT:
             raise BrokenStore(f"format {table['format']}, this version reads {FORMAT}")
-        contents = {name: (int(start), int(length)) for name, (start, length) in table["contents"].items()}
-        if table["digest"] != _digest(contents, body):
+        contents = {name: tuple(map(int, place)) for name, place in table["contents"].items()}
+        if table["digest"] != _digest(contents, len(body)) or any(
+            len(place) != 3 for place in contents.values()
+        ):
             raise BrokenStore("cut short or altered")
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
         raise BrokenStore(str(error)) from error
@@ -116,9 +121,9 @@ def write_cached(path: Path, data: bytes, keep: int = 8) -> bool:
     return True
 
 
-def _digest(contents: Mapping[str, tuple[int, int]], body: bytes) -> str:
-    """Guards the table of contents too: a wrong place would give half a section."""
-    return checksum(body, repr(sorted(contents.items())))
+def _digest(contents: Mapping[str, Any], size_bytes: int) -> str:
+    """Guards the table of contents and the length; a wrong place would give half a section."""
+    return checksum(f"{size_bytes} {sorted(contents.items())}".encode("utf-8", "surrogatepass"))
 
 
 def checksum(data: bytes, start: str = "") -> str:

@@ -307,7 +307,7 @@ def test_only_signatures_whose_anchors_stand_in_a_text_are_near(
 ) -> None:
     write(
         root / "entries" / "code" / "loose.yaml",
-        {**entry, "id": "loose", "match": [{"exception": "*Error"}]},
+        {**entry, "id": "loose", "match": [{"exception": "[A-Z]*"}]},
         dump,
     )
     knowledge = load(use_cache=False)

@@ -117,11 +117,23 @@ def test_only_a_changed_entry_is_compiled_again(
     assert load(cache_dir=cache).record("other") == load(use_cache=False).record("other")
 
 
-@pytest.mark.parametrize("garbage", [b"", b"x", b"[" * 100_000])
-def test_broken_kept_entries_cost_no_answer(root: Path, cache: Path, garbage: bytes) -> None:
-    cache.mkdir()
-    (cache / "entries.jsonl").write_bytes(garbage)
-    assert load(cache_dir=cache).ids == ("sample-failure",)
+def test_a_former_store_that_was_altered_costs_no_answer(
+    root: Path, cache: Path, entry: dict[str, Any], dump: Dump
+) -> None:
+    load(cache_dir=cache)
+    (store,) = cache.glob("kb-*.jsonl")
+    store.write_bytes(store.read_bytes().replace(b"Something failed", b"Something fell  "))
+    write(root / "entries" / "code" / "other.yaml", {**entry, "id": "other"}, dump)
+    assert title(load(cache_dir=cache)) == entry["title"]
+
+
+def test_a_store_that_is_altered_under_our_hands_costs_no_answer(
+    root: Path, cache: Path, entry: dict[str, Any]
+) -> None:
+    load(cache_dir=cache)
+    (store,) = cache.glob("kb-*.jsonl")
+    store.write_bytes(store.read_bytes().replace(b"Something failed", b"Something fell  "))
+    assert title(load(cache_dir=cache)) == entry["title"]
 
 
 def test_a_table_that_entries_are_compiled_with_makes_them_anew(

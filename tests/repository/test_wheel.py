@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from gpuhelp.kb.build import build_sections
+from gpuhelp.kb.files import find_files, read_files
+from gpuhelp.kb.store import pack, unpack
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -19,7 +23,9 @@ else:
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {"assistant": "gpuhelp", "kb": "gpuhelp/kb", "probes": "gpuhelp/probes"}
-SMALL_FILES = ("pyproject.toml", "README.md", "LICENSE")
+SMALL_FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
+COMPILED = "gpuhelp/kb/compiled.jsonl"
+"""Made when the wheel is built."""
 BUILD_LIMIT_S = 120
 
 
@@ -79,9 +85,18 @@ def setuptools_settings() -> dict[str, Any]:
 
 def test_the_wheel_and_the_tree_hold_the_same_files(wheel_files: set[str]) -> None:
     expected = {installed_path(file) for file in tree_files(ROOT)}
-    packaged = {name for name in wheel_files if ".dist-info/" not in name}
+    packaged = {name for name in wheel_files if ".dist-info/" not in name} - {COMPILED}
     assert sorted(expected - packaged) == [], "in the tree, not in the wheel: see packages and package-data"
     assert sorted(packaged - expected) == [], "in the wheel, not in the tree"
+
+
+def test_the_wheel_holds_the_knowledge_base_compiled_from_these_files(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        shipped = archive.read(COMPILED)
+    files = read_files([file._replace(path=str(ROOT / "kb" / file.name)) for file in find_files()])
+    compiled, fresh = unpack(shipped), unpack(pack(build_sections(files)))
+    assert compiled.names("") == fresh.names("")
+    assert all(compiled.read(name) == fresh.read(name) for name in fresh.names(""))
 
 
 def test_the_wheel_puts_only_gpuhelp_into_site_packages(wheel: Path, wheel_files: set[str]) -> None:
