@@ -67,6 +67,11 @@ class KnowledgeBase:
             for anchor, ids in index["anchored"][begin].items():
                 if holds(anchor):
                     near.update(ids)
+        near.update(
+            entry_id
+            for entry_id, *groups in index["common"]
+            if entry_id not in near and all(any(map(holds, group)) for group in groups)
+        )
         return tuple(self._signature(entry_id) for entry_id in sorted(near))
 
     def _signature(self, entry_id: str) -> Signature:
@@ -226,7 +231,9 @@ def _begins(squashed: str, anchored: Mapping[str, Any]) -> Iterable[str]:
     """The beginnings of literals that stand in the text; all of them where it is long."""
     if len(squashed) > _SHORT:
         return anchored
-    return anchored.keys() & {squashed[start : start + _BEGIN] for start in range(len(squashed))}
+    sizes = {len(begin) for begin in anchored}
+    places = range(len(squashed))
+    return anchored.keys() & {squashed[start : start + size] for size in sizes for start in places}
 
 
 def sections_of(records: list[Record]) -> dict[str, Any]:
@@ -249,16 +256,25 @@ def record_of(entry_id: str, store: Store) -> Record:
 
 
 def _anchors(records: list[Record]) -> dict[str, Any]:
-    """Literals by which entries are found, and the entries that have a pattern without one."""
+    """Literals by which entries are found, and the entries that have a pattern without one.
+
+    A pattern whose literals are everyday words counts only where its further literals stand as well.
+    """
     anchored: dict[str, dict[str, list[str]]] = {}
+    common: list[list[Any]] = []
     always: list[str] = []
     for record in records:
         exact = [pattern for pattern in record["patterns"] if pattern["kind"] != "fuzzy"]
-        for anchor in sorted({anchor for pattern in exact for anchor in pattern.get("anchors", ())}):
+        plain = [pattern for pattern in exact if not pattern.get("everyday")]
+        groups = {
+            json.dumps([pattern["anchors"], *pattern["further"]]) for pattern in exact if pattern not in plain
+        }
+        common += [[record["id"], *json.loads(group)] for group in sorted(groups)]
+        for anchor in sorted({anchor for pattern in plain for anchor in pattern.get("anchors", ())}):
             anchored.setdefault(anchor[:_BEGIN], {}).setdefault(anchor, []).append(record["id"])
         if any(not pattern.get("anchors") for pattern in exact):
             always.append(record["id"])
-    return {"anchored": anchored, "always": always}
+    return {"anchored": anchored, "common": common, "always": always}
 
 
 def _asked(record: Record) -> dict[str, list[str]]:

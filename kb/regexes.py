@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-SHORTEST_ANCHOR = 4
+SHORTEST_ANCHOR, _SHORTEST_FURTHER = 4, 3
+"""In bytes: a Korean syllable says as much as three letters. What has to stand there as well may be shorter."""
 _FLAGS = "(?im)"
 _FLAGS_WITH_CASE = "(?m)"
 
@@ -75,7 +76,7 @@ def anchors(source: str) -> tuple[str, ...]:
 
 def further_anchors(source: str) -> tuple[tuple[str, ...], ...]:
     """More such sets, all of which a match needs as well: most patterns are not even compiled for a text."""
-    candidates = {tuple(sorted(group)) for group in _candidates(parse_tree(source))}
+    candidates = {tuple(sorted(group)) for group in _candidates(parse_tree(source), _SHORTEST_FURTHER)}
     return tuple(sorted(candidates - {anchors(source)}))
 
 
@@ -138,13 +139,13 @@ def parse_tree(source: str) -> Any:
         raise RegexError(f"not a regular expression: {error}") from error
 
 
-def _best(items: Iterable[Any]) -> frozenset[str] | None:
+def _best(items: Iterable[Any], shortest: int = SHORTEST_ANCHOR) -> frozenset[str] | None:
     """The most selective anchor set of a sequence."""
-    return max(_candidates(items), key=lambda group: min(map(len, group)), default=None)
+    return max(_candidates(items, shortest), key=lambda group: min(map(len, group)), default=None)
 
 
-def _candidates(items: Iterable[Any]) -> list[frozenset[str]]:
-    """Every anchor set of a sequence: literal runs, and what all branches of a choice hold."""
+def _candidates(items: Iterable[Any], shortest: int = SHORTEST_ANCHOR) -> list[frozenset[str]]:
+    """Every anchor set of a sequence: runs of so many bytes, and what all branches of a choice hold."""
     candidates: list[frozenset[str]] = []
     run: list[str] = []
     for operation, argument in items:
@@ -152,34 +153,34 @@ def _candidates(items: Iterable[Any]) -> list[frozenset[str]]:
         if name == "LITERAL":
             run.append(chr(argument))
             continue
-        inner = _inner(name, argument)
+        inner = _inner(name, argument, shortest)
         if name == "SUBPATTERN" and _is_literal(argument[-1]):
             run += [chr(value) for _, value in argument[-1]]
             continue
-        candidates += _finish(run)
+        candidates += _finish(run, shortest)
         run = []
         if inner:
             candidates.append(inner)
-    return candidates + _finish(run)
+    return candidates + _finish(run, shortest)
 
 
-def _finish(run: list[str]) -> list[frozenset[str]]:
+def _finish(run: list[str], shortest: int) -> list[frozenset[str]]:
     literal = squash("".join(run))
-    return [frozenset({literal})] if len(literal) >= SHORTEST_ANCHOR else []
+    return [frozenset({literal})] if len(literal.encode("utf-8", "surrogatepass")) >= shortest else []
 
 
 def _is_literal(items: Iterable[Any]) -> bool:
     return all(str(operation) == "LITERAL" for operation, _ in items)
 
 
-def _inner(name: str, argument: Any) -> frozenset[str] | None:
+def _inner(name: str, argument: Any, shortest: int) -> frozenset[str] | None:
     if name == "SUBPATTERN":
-        return _best(argument[-1])
+        return _best(argument[-1], shortest)
     if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
         least, _, body = argument
-        return _best(body) if least > 0 else None
+        return _best(body, shortest) if least > 0 else None
     if name == "BRANCH":
-        sets = [_best(branch) for branch in argument[1]]
+        sets = [_best(branch, shortest) for branch in argument[1]]
         if all(sets):
             return frozenset().union(*(group for group in sets if group))
     return None

@@ -19,6 +19,7 @@ _COMMON_WORD, _NEXT_WORD, _TOO_COMMON = 1, 2, 4
 that one word stands beside another; up to how much it stands everywhere. Numbers are common."""
 
 
+_EVERYDAY = 3
 _SHORTEST_LITERAL = 5
 """Shorter ones make the whole scan slower by a tenth each."""
 _WANTED_PARTS, _WANTED_FRAMES = 60, 500
@@ -70,16 +71,17 @@ def rows_of_entry(sources: Iterable[tuple[str, bool]], common: Iterable[str]) ->
 def rarest_first(pattern: Record, common: Iterable[str]) -> Record:
     """The pattern with the rarest of its anchor sets first: by that one its entry is found.
 
-    Anchors have lost their white space, so only what is one everyday word as a whole counts as common.
+    Anchors have lost their white space, so only what is one everyday word as a whole counts as common; where
+    even the rarest set holds one, or a very short one, the pattern is marked `everyday`.
     """
     known = frozenset(common)
     groups = [pattern["anchors"], *pattern.get("further", [])] if pattern.get("anchors") else []
     if len(groups) < 2:
         return pattern
-    first, *others = sorted(groups, key=lambda group: min(_anchor_rarity(text, known) for text in group))[
-        ::-1
-    ]
-    return {**pattern, "anchors": first, "further": others}
+    rarity = {index: min(_anchor_rarity(text, known) for text in group) for index, group in enumerate(groups)}
+    first, *others = sorted(rarity, key=lambda index: (-rarity[index], index))
+    marked = {"everyday": True} if rarity[first] <= _EVERYDAY else {}
+    return {**pattern, **marked, "anchors": groups[first], "further": [groups[index] for index in others]}
 
 
 def _anchor_rarity(anchor: str, common: frozenset[str]) -> int:

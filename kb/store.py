@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 9
+FORMAT = 10
 """Raised when a record's shape changes, so that older caches are not read."""
 
 _LARGEST_BYTES = 256 << 20
