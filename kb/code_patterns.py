@@ -67,6 +67,7 @@ def _number(space: Table, number: Table, numbers: list[str]) -> CodePattern:
     """One expression for all entries, compiled once; each number's literals tell whose it can be."""
     words = [word + sign for word in space["numbers"] for sign in number["signs"]]
     literals = {regexes.squash(word + code) for word in words for code in numbers}
+    literals.update(map(regexes.squash, space.get("also", ())))
     form = space.get("number_form") or _form(space, number["form"])
     return CodePattern(
         form.replace("{words}", "|".join(space["numbers"])),

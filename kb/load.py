@@ -64,7 +64,8 @@ class KnowledgeBase:
         index = self._read("anchors")
         near = set(index["always"])
         for begin in _begins(squashed, index["anchored"]):
-            for anchor, ids in index["anchored"][begin].items():
+            for line in index["anchored"][begin].split("\n"):
+                anchor, *ids = line.split("\t")
                 if holds(anchor):
                     near.update(ids)
         near.update(
@@ -258,23 +259,36 @@ def record_of(entry_id: str, store: Store) -> Record:
 def _anchors(records: list[Record]) -> dict[str, Any]:
     """Literals by which entries are found, and the entries that have a pattern without one.
 
-    A pattern whose literals are everyday words counts only where its further literals stand as well.
+    `anchored` holds them by their first characters, one a line, each with its entries behind tabs: texts that
+    are cut only where they can stand are read in a tenth of the time. A pattern whose literals are everyday
+    words (`common`) counts only where its further literals stand as well.
     """
     anchored: dict[str, dict[str, list[str]]] = {}
     common: list[list[Any]] = []
     always: list[str] = []
     for record in records:
         exact = [pattern for pattern in record["patterns"] if pattern["kind"] != "fuzzy"]
-        plain = [pattern for pattern in exact if not pattern.get("everyday")]
-        groups = {
-            json.dumps([pattern["anchors"], *pattern["further"]]) for pattern in exact if pattern not in plain
+        plain = {
+            anchor
+            for pattern in exact
+            if not pattern.get("everyday")
+            for anchor in pattern.get("anchors", ())
         }
-        common += [[record["id"], *json.loads(group)] for group in sorted(groups)]
-        for anchor in sorted({anchor for pattern in plain for anchor in pattern.get("anchors", ())}):
+        for anchor in sorted(plain):
             anchored.setdefault(anchor[:_BEGIN], {}).setdefault(anchor, []).append(record["id"])
+        everyday = {_as_key(pattern) for pattern in exact if pattern.get("everyday")}
+        common += [[record["id"], *json.loads(groups)] for groups in sorted(everyday)]
         if any(not pattern.get("anchors") for pattern in exact):
             always.append(record["id"])
-    return {"anchored": anchored, "common": common, "always": always}
+    lines = {
+        begin: "\n".join("\t".join([anchor, *ids]) for anchor, ids in found.items())
+        for begin, found in anchored.items()
+    }
+    return {"anchored": lines, "common": common, "always": always}
+
+
+def _as_key(pattern: Record) -> str:
+    return json.dumps([pattern["anchors"], *pattern["further"]])
 
 
 def _asked(record: Record) -> dict[str, list[str]]:

@@ -56,9 +56,14 @@ def _of_packages(cache_dir: Path | None) -> tuple[Folder, ...]:
 
 
 def _installed(places: Iterable[str]) -> list[list[Any]]:
-    """What changes when a package comes or goes: the times of the folders that hold packages."""
+    """What changes when a package comes or goes: the times of the folders that hold packages.
+
+    Other places that Python looks in (the script's folder, the working folder) change all the time.
+    """
     states = []
     for place in places:
+        if not place.endswith(("site-packages", "dist-packages")):
+            continue
         try:
             states.append([place, os.stat(place).st_mtime_ns])
         except OSError:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 SHORTEST_ANCHOR, _SHORTEST_FURTHER = 4, 3
-"""In bytes: a Korean syllable says as much as three letters. What has to stand there as well may be shorter."""
+"""In bytes: a Korean syllable says as much as three letters. What must stand there as well may be shorter."""
 _FLAGS = "(?im)"
 _FLAGS_WITH_CASE = "(?m)"
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 10
+FORMAT = 11
 """Raised when a record's shape changes, so that older caches are not read."""
 
-_LARGEST_BYTES = 256 << 20
+_LARGEST_BYTES, _LARGEST_HEAD_BYTES = 256 << 20, 16 << 20
 """The shipped knowledge takes a hundredth of it."""
 
 
@@ -24,10 +24,14 @@ class BrokenStore(ValueError):
     """A cache file that cannot be used."""
 
 
+_Body = Callable[[int, int], bytes]
+"""So many bytes from a place on, counted from the end of the first line."""
+
+
 class Store:
     """Sections of plain data by name, read and checked on demand: what nobody asks for costs nothing."""
 
-    def __init__(self, body: bytes, contents: Mapping[str, tuple[int, int, int]]) -> None:
+    def __init__(self, body: _Body, contents: Mapping[str, tuple[int, int, int]]) -> None:
         self._body = body
         self._contents = contents
 
@@ -41,7 +45,7 @@ class Store:
     def read(self, name: str) -> Any:
         """The data of one section. Raises KeyError if there is none, BrokenStore if it was altered."""
         start, length, check = self._contents[name]
-        section = self._body[start : start + length]
+        section = self._body(start, length)
         if zlib.crc32(section) != check:
             raise BrokenStore(f"section {name} was altered")
         return json.loads(section)
@@ -64,41 +68,81 @@ def pack(sections: Mapping[str, Any]) -> bytes:
 
 def unpack(data: bytes) -> Store:
     """The store of these bytes. Raises BrokenStore if they are not one, or one of another format."""
-    head, _, body = data.partition(b"\n")
+    head, _, _ = data.partition(b"\n")
+    begin = len(head) + 1
+    contents = _contents(head, len(data) - begin)
+    return Store(lambda start, length: data[begin + start : begin + start + length], contents)
+
+
+def _contents(head: bytes, body_bytes: int) -> dict[str, tuple[int, int, int]]:
     try:
         table = json.loads(head)
         if table["format"] != FORMAT:
             raise BrokenStore(f"format {table['format']}, this version reads {FORMAT}")
-        contents = {name: tuple(map(int, place)) for name, place in table["contents"].items()}
-        if table["digest"] != _digest(contents, len(body)) or any(
-            len(place) != 3 for place in contents.values()
-        ):
+        contents = {name: _place(place) for name, place in table["contents"].items()}
+        if table["digest"] != _digest(contents, body_bytes):
             raise BrokenStore("cut short or altered")
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
         raise BrokenStore(str(error)) from error
-    return Store(body, contents)
+    return contents
+
+
+def _place(place: Any) -> tuple[int, int, int]:
+    start, length, check = place
+    return int(start), int(length), int(check)
 
 
 def read_cached(path: Path) -> Store | None:
-    """The store in that file, or None if it is absent, unreadable or broken."""
-    data = read_regular(path)
+    """The store in that file, or None if it is absent, unreadable or broken.
+
+    Only its first line is read here, the sections when they are asked for: the file stays open.
+    """
     try:
-        return None if data is None else unpack(data)
-    except BrokenStore:
+        size_bytes = _regular_bytes(path)
+        if size_bytes is None:
+            return None
+        file = path.open("rb", buffering=0)
+        head = _first_line(file)
+        begin = len(head) + 1
+        contents = _contents(head, size_bytes - begin)
+    except (OSError, ValueError):  # a BrokenStore is a ValueError
         return None
+
+    def part(start: int, length: int) -> bytes:
+        file.seek(begin + start)
+        return file.read(length)
+
+    return Store(part, contents)
+
+
+_HEAD_BYTES = 1 << 16
+
+
+def _first_line(file: Any) -> bytes:
+    """The first line without its end; what has none within the limits is no store."""
+    head = b""
+    while b"\n" not in head and len(head) < _LARGEST_HEAD_BYTES:
+        more = file.read(_HEAD_BYTES)
+        if not more:
+            raise BrokenStore("no first line")
+        head += more
+    return head.partition(b"\n")[0]
 
 
 def read_regular(path: Path) -> bytes | None:
     """The bytes of a file of ours; None for one that cannot be: a pipe would never end, nor a giant."""
-    import stat
-
     try:
-        state = path.stat()
-        if not stat.S_ISREG(state.st_mode) or state.st_size > _LARGEST_BYTES:
-            return None
-        return path.read_bytes()
+        return None if _regular_bytes(path) is None else path.read_bytes()
     except (OSError, ValueError):  # ValueError: a name that no file can have, from an altered ledger
         return None
+
+
+def _regular_bytes(path: Path) -> int | None:
+    """The size of a file that can be read whole; None for others. Raises OSError, ValueError."""
+    import stat
+
+    state = path.stat()
+    return state.st_size if stat.S_ISREG(state.st_mode) and state.st_size <= _LARGEST_BYTES else None
 
 
 def write_cached(path: Path, data: bytes, keep: int = 8) -> bool:
