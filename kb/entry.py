@@ -9,7 +9,7 @@ tuples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -167,12 +167,13 @@ class Entry:
     not_examples: tuple[Example, ...]
 
 
-def signature_from(record: Record) -> Signature:
-    """A signature from its cached record."""
+def signature_from(record: Record, wants: Callable[[Record], bool] | None = None) -> Signature:
+    """A signature from its cached record, with the patterns that somebody `wants`: all if nobody says."""
+    patterns = record["patterns"] if wants is None else filter(wants, record["patterns"])
     return Signature(
         id=record["id"],
         layer=record["layer"],
-        patterns=tuple(_pattern(item) for item in record["patterns"]),
+        patterns=tuple(map(_pattern, patterns)),
         unless=_guards(record.get("unless", ())),
         refines=tuple(record.get("refines", ())),
         leads_to=tuple(record.get("leads_to", ())),

@@ -28,7 +28,6 @@ from gpuhelp.kb.files import (
 )
 from gpuhelp.kb.origins import further_folders
 from gpuhelp.kb.problems import Problem
-from gpuhelp.kb.regexes import SHORTEST_ANCHOR
 from gpuhelp.kb.store import BrokenStore, Store, pack, read_cached, read_regular, unpack, write_cached
 
 _SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
@@ -60,7 +59,15 @@ class KnowledgeBase:
         return tuple(self._signature(entry_id) for entry_id in self.ids)
 
     def signatures_near(self, squashed: str, holds: Callable[[str], bool]) -> tuple[Signature, ...]:
-        """The signatures that can match a squashed text at all, by id. `holds` tells if it has a literal."""
+        """The signatures that can match a squashed text at all, by id, with the patterns that can.
+
+        `holds` tells if the text has a literal.
+        """
+
+        def can_match(pattern: Record) -> bool:
+            groups = (pattern.get("anchors", ()), *pattern.get("further", ()))
+            return all(not group or any(map(holds, group)) for group in groups)
+
         index = self._read("anchors")
         near = set(index["always"])
         for begin in _begins(squashed, index["anchored"]):
@@ -73,10 +80,10 @@ class KnowledgeBase:
             for entry_id, *groups in index["common"]
             if entry_id not in near and all(any(map(holds, group)) for group in groups)
         )
-        return tuple(self._signature(entry_id) for entry_id in sorted(near))
+        return tuple(self._signature(entry_id, can_match) for entry_id in sorted(near))
 
-    def _signature(self, entry_id: str) -> Signature:
-        return signature_from(self._read(f"signature/{entry_id}"))
+    def _signature(self, entry_id: str, wants: Callable[[Record], bool] | None = None) -> Signature:
+        return signature_from(self._read(f"signature/{entry_id}"), wants)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -223,7 +230,8 @@ def _compile(files: tuple[SourceFile, ...], former: Store | None = None) -> byte
     return pack(build_sections(files, former))
 
 
-_BEGIN = SHORTEST_ANCHOR
+_BEGIN = 6
+"""Characters of a literal by which it is looked up; some have fewer."""
 _SHORT = 50_000
 """Characters of a text that is quicker cut into its parts than asked for every beginning."""
 
