@@ -39,6 +39,11 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_PROGRAM_BEGINS = re.compile(
+    r"^\W{0,3}(?:TRACE|DEBUG|INFO|NOTE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|^\W{0,3}(?i:step|epoch|iter\w*) \W?\d",
+    re.MULTILINE,
+)
+"""A level or a counter at the beginning of a line: people do not begin so."""
 _PERSONAL = _set("i i'm im i've my me we our why how what want help anyone")
 """Words of people; programs hardly say them."""
 _ASKING = _set("why how what which when where who should can could does do did is are will")
@@ -78,7 +83,9 @@ def looks_like_question(text: str) -> bool:
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if not 0 < len(lines) <= _MOST_LINES or len(text) > _LONGEST_QUESTION:
         return False
-    return "?" in text or bool(_HANGUL.search(text)) or _is_personal(text) or _is_plain(text)
+    if "?" in text or _HANGUL.search(text):
+        return True
+    return not _PROGRAM_BEGINS.search(text) and (_is_personal(text) or _is_plain(text))
 
 
 def _is_personal(text: str) -> bool:

@@ -111,6 +111,10 @@ def test_a_persons_words_look_like_a_question(text: str) -> None:
         "make: *** [all] Error 2",
         "a\n" * 30,
         "how do i " + "x" * 3000,
+        "INFO config file not found, using defaults",
+        "WARNING we must use the spawn start method",
+        "ERROR: could not find a version that satisfies the requirement my-own-package",
+        "step 100 attention heads 32 divisible by 4",
     ],
 )
 def test_a_programs_words_do_not(text: str) -> None:
