@@ -40,7 +40,7 @@ def _set(text: str) -> frozenset[str]:
 
 
 _PROGRAM_BEGINS = re.compile(
-    r"^\W{0,3}(?:TRACE|DEBUG|INFO|NOTE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|^\W{0,3}(?i:step|epoch|iter\w*) \W?\d",
+    r"^\W{0,3}(?:(?:TRACE|DEBUG|INFO|NOTE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|(?i:step|epoch|iter\w*) \W?\d)",
     re.MULTILINE,
 )
 """A level or a counter at the beginning of a line: people do not begin so."""
