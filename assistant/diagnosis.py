@@ -102,13 +102,15 @@ def diagnose_texts(
     failing = failure_lines(views, knowledge.rows("failure_signs"))
     scene = EvidenceScene(views, knowledge.rows)
     candidates, nearest = _candidates(views, failing, knowledge, scene)
+    failure = _better_than_reports(candidates, views, failing)
+    candidates = () if failure is not None else candidates
     known = facts if isinstance(facts, Facts) else Facts.of(facts or {}, "given")  # type: ignore[arg-type]
     observed, reports = _observe(candidates, evidence, known, probes, knowledge)
     findings = tuple(
         finding_of(item, evidence, knowledge.entry(item.signature.id), observed, TableFunctions(knowledge))
         for item in candidates
     )
-    failure = None if findings else describe(views, failing)
+    failure = None if findings else failure or describe(views, failing)
     elsewhere = root_elsewhere(candidates, failure, views, scene, lambda: led_to(knowledge.signatures))
     if elsewhere is not None and not findings:
         failure = failure or pointed_failure(elsewhere)
@@ -168,6 +170,26 @@ def _candidates(
     captures = knowledge.rows("captures")
     ranked = rank(matches, signatures, scene)
     return tuple(_enriched(candidate, views, captures) for candidate in ranked), nearest
+
+
+def _better_than_reports(
+    candidates: tuple[Candidate, ...], views: tuple[View, ...], failing: Places
+) -> UnknownFailure | None:
+    """The failure that no entry knows, where all that entries know is that something failed."""
+    if not candidates or not all(candidate.signature.reports for candidate in candidates):
+        return None
+    failure = describe(views, failing)
+    if failure is None or not failure.by_itself:
+        return None
+    told = (match for candidate in candidates for match in candidate.matches)
+    is_told = any(_holds(match, failure, views) for match in told)
+    return None if is_told else failure
+
+
+def _holds(match: Match, failure: UnknownFailure, views: tuple[View, ...]) -> bool:
+    document = views[match.document].document
+    first, last = document.lines[match.first].number, document.lines[match.last].number
+    return document.source.name == failure.source and first <= failure.line <= last
 
 
 def _enriched(candidate: Candidate, views: tuple[View, ...], captures: tuple[Row, ...]) -> Candidate:

@@ -98,6 +98,7 @@ class _Compiler:
             "questions": self._both("questions"),
             "refines": data.get("refines", []),
             "fallback": data.get("fallback", False),
+            "reports": data.get("reports", False),
             "leads_to": data.get("leads_to", []),
             "patterns": [
                 p for index, item in enumerate(data.get("match", [])) for p in self._patterns(item, index)

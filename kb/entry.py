@@ -84,6 +84,7 @@ class Signature:
     refines: tuple[str, ...] = ()
     leads_to: tuple[str, ...] = ()
     fallback: bool = False
+    reports: bool = False
 
 
 class Question(NamedTuple):
@@ -178,6 +179,7 @@ def signature_from(record: Record, wants: Callable[[Record], bool] | None = None
         refines=tuple(record.get("refines", ())),
         leads_to=tuple(record.get("leads_to", ())),
         fallback=record.get("fallback", False),
+        reports=record.get("reports", False),
     )
 
 

@@ -30,7 +30,7 @@ from gpuhelp.kb.origins import further_folders
 from gpuhelp.kb.problems import Problem
 from gpuhelp.kb.store import BrokenStore, Store, pack, read_cached, read_regular, unpack, write_cached
 
-_SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback")
+_SIGNATURE_KEYS = ("id", "layer", "patterns", "unless", "refines", "leads_to", "fallback", "reports")
 
 
 class KnowledgeBase:

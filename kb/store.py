@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 12
+FORMAT = 13
 """Raised when a record's shape changes, so that older caches are not read."""
 
 _LARGEST_BYTES, _LARGEST_HEAD_BYTES = 256 << 20, 16 << 20

@@ -28,7 +28,10 @@ _BY_ITSELF, _REPORTS, _SIGN, _LAUNCHER, _SURVIVED = range(5)
 
 
 class UnknownFailure(NamedTuple):
-    """A failure without an entry: what stands in the text. Empty strings where it says nothing."""
+    """A failure without an entry: what stands in the text. Empty strings where it says nothing.
+
+    `by_itself` is false for what only reports the failure of another process.
+    """
 
     exception: str
     message: str
@@ -36,6 +39,7 @@ class UnknownFailure(NamedTuple):
     source: str
     line: int
     text: str
+    by_itself: bool = False
 
 
 class _Told(NamedTuple):
@@ -228,4 +232,7 @@ def _unknown(document: Document, told: _Told) -> UnknownFailure:
     frame = told.frame
     if not frame and (nearest := user_frame(document, told.line, told.line)):
         frame = nearest.place
-    return UnknownFailure(told.exception, told.message, frame, document.source.name, line.number, line.raw)
+    own = told.bearing == _BY_ITSELF
+    return UnknownFailure(
+        told.exception, told.message, frame, document.source.name, line.number, line.raw, own
+    )

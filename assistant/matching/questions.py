@@ -40,7 +40,8 @@ def _set(text: str) -> frozenset[str]:
 
 
 _PROGRAM_BEGINS = re.compile(
-    r"^\W{0,3}(?:(?:TRACE|DEBUG|INFO|NOTE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b|(?i:step|epoch|iter\w*) \W?\d)",
+    r"^\W{0,3}(?:(?:TRACE|DEBUG|INFO|NOTE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b"
+    r"|(?i:step|epoch|iter\w*) \W?\d)",
     re.MULTILINE,
 )
 """A level or a counter at the beginning of a line: people do not begin so."""
@@ -65,6 +66,7 @@ _COMMON = _set(
     " another only very too really already again first last long time times kind correct right wrong"
     " different enough them him could our us 안 왜 뭐 뭔가 무슨 어떻게 제가 저는 그냥 근데 그런데 혹시"
     " 좀 지금 하나요 합니까 알려주세요 방법 쓰려면 하려면 되나요 나요 나오 나와 해요 해야 어디 언제"
+    " 그런가요 그런건가요 그런지 이런가요 이유 뭔가요 뭐죠 무엇인가요 궁금합니다 궁금해요 주세요"
     " 얼마 이게 그게 이거 있나요 인가요 싶어요 때마다 계속 자꾸 매번 다시 먼저 모두 다른 같은"
 )
 

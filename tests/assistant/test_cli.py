@@ -136,7 +136,11 @@ def test_a_command_wins_over_a_file_of_its_name(
         (["--format"], "--format needs a value", "값이 필요합니다"),
         (["--no-probes=yes"], "--no-probes takes no value", "값을 줄 수 없습니다"),
         (["kb"], "missing: list|lint|test", "빠진 인자"),
-        (["kb", "frobnicate"], "list|lint|test cannot be frobnicate", "frobnicate 값을 쓸 수 없습니다"),
+        (
+            ["kb", "frobnicate"],
+            "list|lint|test|new|try|search|explain-match|coverage|schema cannot be frobnicate",
+            "frobnicate 값을 쓸 수 없습니다",
+        ),
         (["explain"], "missing: ID", "빠진 인자"),
         (["--probe-timeout", "soon"], "--probe-timeout has to be a number of seconds", "초 단위 숫자"),
         (["--probe-timeout", "-1"], "seconds", "초 단위 숫자"),

@@ -8,7 +8,7 @@ from gpuhelp.kb.load import KnowledgeBase
 WORKER = (
     "(Worker pid=570) Traceback (most recent call last):\n"
     '(Worker pid=570)   File "/srv/worker.py", line 91, in step\n(Worker pid=570)     out = model(batch)\n'
-    "(Worker pid=570) RuntimeError: CUDA error: unspecified launch failure\n"
+    "(Worker pid=570) RuntimeError: the GPU flux capacitor ran dry\n"
 )
 SERVER = (
     "Traceback (most recent call last):\n"

@@ -45,13 +45,13 @@ def tell(made_up: KnowledgeBase) -> Tell:
 
 
 @pytest.mark.parametrize("as_markdown", [False, True])
-def test_an_unknown_failure_points_to_the_process_that_failed(tell: Tell, *, as_markdown: bool) -> None:
+def test_a_report_points_to_the_process_that_failed(tell: Tell, *, as_markdown: bool) -> None:
     english = tell(SLURM, as_markdown=as_markdown)
     assert "The cause is not in this text" in english
     assert "rank 17 on node3 (exit status 1)" in english
     assert "`srun --label`" in english
     assert "Nothing is made up here" not in english
-    assert english.count("srun: error: node3") == 1
+    assert english.count("srun: error: node3") == 2, "as evidence, and as what points there"
     korean = tell(SLURM, "ko", as_markdown=as_markdown)
     assert "원인은 이 로그에 없습니다" in korean
     assert "node3의 rank 17(종료 코드 1)의 출력에 있습니다." in korean
@@ -111,7 +111,7 @@ def test_the_json_has_the_keys_of_the_contract(made_up: KnowledgeBase) -> None:
     assert [told[key] for key in list(told)[:6]] == [
         "17", "node3", None, "1", None, "srun: error: node3: task 17: Exited with exit code 1",
     ]  # fmt: skip
-    assert (data["status"], told["line"], told["source"]) == ("unknown", 2, "text")
+    assert (data["status"], told["line"], told["source"]) == ("known", 2, "text")
 
 
 def test_the_json_counts_ranks_and_keeps_consequences_whole(made_up: KnowledgeBase) -> None:
