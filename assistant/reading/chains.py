@@ -145,8 +145,16 @@ def _by_cause(lines: tuple[Line, ...], error: PythonError, following: PythonErro
     return any(line.text.strip().endswith(CAUSE) for line in lines[error.last + 1 : following.first])
 
 
+_LAUNCHER_CODE = (
+    r"[\\/]torch[\\/]distributed[\\/](?:elastic|launcher|run\.py)|[\\/]deepspeed[\\/]launcher[\\/]"
+)
+"""What fails in there fails because a process that was launched did."""
+
+
 def bearing(error: PythonError) -> int:
     """0 for an error that went wrong by itself, 1 for one that reports another, 2 for a launcher's."""
+    if error.frames and re.search(_LAUNCHER_CODE, error.frames[-1].file):
+        return 2
     if error.name.partition("(")[0] in _LAUNCHERS:
         return 1 if re.match(_COMPILER, error.message[:400]) else 2
     gone = error.name in _CUT_OFF or (error.name == "EOFError" and not error.message)

@@ -92,7 +92,9 @@ SEEDED: list[tuple[Callable[[Entry], object], str, str]] = [
     (lambda e: first_cause(e, weight=0.1), "causes", "weights sum to 0.50"),
     (lambda e: first_cause(e, weight=1.0), "causes", "weights sum to 1.40"),
     (lambda e: e.update(refines=["sample-failure"]), "refines", "names the entry itself"),
-    (lambda e: e.update(leads_to=["other", "sample-failure"]), "leads_to", "names the entry itself"),
+    (lambda e: e.update(leads_to=["sample-failure"]), "leads_to", "names the entry itself"),
+    (lambda e: e.update(leads_to=["other-failure"]), "leads_to", "there is no entry 'other-failure'"),
+    (lambda e: e.update(refines=["other-failure"]), "refines", "there is no entry 'other-failure'"),
     # commands
     (lambda e: first_fix(e, commands=["sudo apt install flux"]), FIX, "a command uses sudo"),
     (lambda e: first_fix(e, commands=["cd x && sudo make install"]), FIX, "a command uses sudo"),
@@ -124,7 +126,6 @@ def test_a_seeded_fault_is_told_with_key_and_hint(
         lambda e: first_cause(e, when="requested is known and answers.flux and packages.flash_attn is none"),
         lambda e: first_pattern(e, let={"a": "bytes(free_text)", "b": "a + 1"}, where="b > 1"),
         lambda e: first_fix(e, commands=["{{ pip }} list", "{{ python }} -V", "echo pseudo sudoku"]),
-        lambda e: e.update(refines=["not-written-yet"], leads_to=["neither-this"]),
         lambda e: e["match"].append({"exception": "Error"}),
         lambda e: first_cause(e, weight=0.45),
     ],

@@ -38,7 +38,8 @@ def test_the_worker_s_own_error_is_shown_before_the_server_s(knowledge: Knowledg
 
 def test_the_compiler_s_error_is_shown_before_the_builder_s(knowledge: KnowledgeBase) -> None:
     found = diagnose(COMPILER + BUILDER, knowledge=knowledge)
-    assert told(found) == ([], COMPILER.splitlines()[2])
+    assert told(found)[0] == ["extension-build-failed"]
+    assert found.findings[0].evidence[0].text == COMPILER.splitlines()[2]
 
 
 def test_a_crash_is_shown_before_the_end_of_file_that_another_process_got(knowledge: KnowledgeBase) -> None:
@@ -49,7 +50,7 @@ def test_a_crash_is_shown_before_the_end_of_file_that_another_process_got(knowle
     found = diagnose(
         f"{crash}\n{SERVER.replace('ChildProcessError: worker died', 'EOFError')}", knowledge=knowledge
     )
-    assert told(found) == ([], "Fatal Python error: Segmentation fault")
+    assert told(found)[0][0] == "segmentation-fault"
 
 
 def test_alone_the_report_is_the_answer(knowledge: KnowledgeBase) -> None:
@@ -59,3 +60,14 @@ def test_alone_the_report_is_the_answer(knowledge: KnowledgeBase) -> None:
 def test_an_error_of_its_own_stays_the_answer(knowledge: KnowledgeBase) -> None:
     own = SERVER.replace("ChildProcessError: worker died", "KeyError: 'lm_head.weight'")
     assert told(diagnose(own + SERVER, knowledge=knowledge))[0] == ["python-exception"]
+
+
+def test_an_error_within_the_launcher_is_the_launcher_s(knowledge: KnowledgeBase) -> None:
+    launcher = (
+        "failed (exitcode: 1) local_rank: 0 (pid: 31) of binary: /usr/bin/python\n"
+        "Traceback (most recent call last):\n"
+        '  File "/srv/bench.py", line 12, in main\n    launch()\n'
+        '  File "/opt/env/torch/distributed/elastic/multiprocessing/api.py", line 90, in close\n'
+        "    os.killpg(pid, signal)\nProcessLookupError: [Errno 3] No such process\n"
+    )
+    assert told(diagnose(launcher, knowledge=knowledge))[0] == ["worker-failed"]
