@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpuhelp.diagnosis import diagnose
@@ -48,7 +48,6 @@ class Answers:
     expect: str = ""
     url: str = ""
     claim: str = ""
-    questions: tuple[str, ...] = field(default=())
 
 
 def propose(text: str, knowledge: KnowledgeBase) -> Proposal | None:
@@ -81,7 +80,7 @@ def draft(
         "match": [{"regex": proposal.regex}]
         if proposal
         else [{"text": f"{UNWRITTEN}: words that only this error has"}],
-        "questions": list(answers.questions) or _questions(line),
+        "questions": _questions(line),
         "causes": [_cause(answers)],
         "references": [
             {

@@ -36,7 +36,7 @@ def write_new_entry(options: argparse.Namespace, terminal: Terminal, words: Word
     asker = _Asker(terminal, words, asks=terminal.stdin_is_terminal)
     proposal = propose(text, knowledge) if text.strip() else None
     layer = options.layer or asker("layer", known=", ".join(LAYERS)) or "code"
-    answers = Answers(**{one.name: asker(one.name) for one in fields(Answers) if one.name != "questions"})
+    answers = Answers(**{one.name: asker(one.name) for one in fields(Answers)})
     data = draft(entry_id, layer if layer in LAYERS else "code", text, proposal, answers, knowledge)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_yaml(data, _schema_from(path)), "utf-8")
