@@ -1,4 +1,4 @@
-"""Puts the compiled knowledge base into the wheel, so that no start has to do it, nor one on a read-only disk.
+"""Puts the compiled knowledge base into the wheel: no start has to do it, nor one on a read-only disk.
 
 Everything else about the build stands in pyproject.toml.
 """

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from gpuhelp.errors import InputError
 from gpuhelp.words import Words
 
-KB_ACTIONS = ("list", "lint", "test", "new", "try", "search", "explain-match", "coverage", "schema")
+KB_ACTIONS = ("list", "lint", "test", "new", "try", "search", "explain-match", "coverage", "schema", "site")
 COMMANDS = ("diagnose", "explain", "check", "env", "kb", "chat")
 _HELP_COLUMNS = 88
 """Given, since argparse would otherwise load shutil at every start to ask for the terminal's width."""

@@ -35,6 +35,11 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     if options.action == "list":
         _write(_listed(_chosen(ids, knowledge, words), knowledge, words), options, terminal, words)
         return ExitCode.NO_FAILURE
+    if options.action == "site":
+        from gpuhelp.commands.site import write_pages
+
+        _write(write_pages(options, knowledge, words), options, terminal, words)
+        return ExitCode.NO_FAILURE
     from gpuhelp.commands import authors
 
     action: Callable[..., Told] = authors.ACTIONS[options.action]

@@ -21,6 +21,7 @@ FLOORS = (
     {"diagnosis"},
     {"authoring"},
     {"rendering"},
+    {"site"},
     {"defect"},
     {"chat"},
     {"commands"},
