@@ -68,9 +68,14 @@ def reach_of(
 ) -> dict[str, frozenset[str]]:
     """For each entry, the other present ones that it dragged behind it or answers for, also through others.
 
-    A `weak` entry, one that the run survived, dragged nothing.
+    A `weak` entry, one that the run survived, dragged nothing, and answers only for others that it survived.
     """
-    links = {entry: _followed(entry, entries, by_id, scene) if entry not in weak else () for entry in entries}
+    links = {
+        entry: tuple(other for other in _answered(entry, entries, by_id) if other in weak)
+        if entry in weak
+        else _followed(entry, entries, by_id, scene)
+        for entry in entries
+    }
     reach: dict[str, frozenset[str]] = {}
     for entry in entries:
         seen: set[str] = set()
@@ -92,7 +97,6 @@ def is_consequence(entry: str, reach: Reach) -> bool:
 def _followed(entry: str, entries: Grouped, by_id: Mapping[str, Signature], scene: Scene) -> tuple[str, ...]:
     """The present entries that this one dragged behind it directly, or answers for."""
     signature = by_id[entry]
-    answered = [other for other in signature.refines if other in entries]
     dragged = [
         other
         for other in entries
@@ -103,7 +107,12 @@ def _followed(entry: str, entries: Grouped, by_id: Mapping[str, Signature], scen
             and _left_waiting(entry, other, entries, scene)
         )
     ]
-    return tuple(dict.fromkeys((*dragged, *answered)))
+    return tuple(dict.fromkeys((*dragged, *_answered(entry, entries, by_id))))
+
+
+def _answered(entry: str, entries: Grouped, by_id: Mapping[str, Signature]) -> tuple[str, ...]:
+    """The present entries of which this one is the finer form."""
+    return tuple(other for other in by_id[entry].refines if other in entries)
 
 
 def _is_apart(causes: tuple[Match, ...], effects: tuple[Match, ...], scene: Scene) -> bool:

@@ -37,7 +37,7 @@ FIX = ("causes", 0, "fixes", 0)
 CASES: list[tuple[tuple[str | int, ...], object, str, str, str]] = [
     # path, value, key told, part of the message, part of the hint
     (("titel",), "x y z", "titel", "unknown key 'titel'", "did you mean 'title'?"),
-    (("zzz",), 1, "zzz", "unknown key 'zzz'", "known keys: causes, examples"),
+    (("zzz",), 1, "zzz", "unknown key 'zzz'", "known keys: causes, checked, examples"),
     ((*FIX, "comands"), ["x"], "causes[0].fixes[0].comands", "unknown key", "did you mean 'commands'?"),
     (("title",), MISSING, "", "key 'title' is missing", "add `title:`"),
     (("layer",), MISSING, "", "key 'layer' is missing", "Where the fault lives"),

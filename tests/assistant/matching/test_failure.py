@@ -76,7 +76,7 @@ def test_lines_are_told_by_document_and_place(view: MakeView, knowledge: Knowled
 def test_an_unknown_exception_is_described_with_the_persons_frame(view: MakeView) -> None:
     seen = (view(f"fine\n{FRAMES}my.OddError: strange\nmore"),)
     assert describe(seen, ()) == UnknownFailure(
-        "my.OddError", "strange\nmore", "/home/user/train.py:88", "text", 7, "my.OddError: strange"
+        "my.OddError", "strange\nmore", "/home/user/train.py:88", "text", 7, "my.OddError: strange", True
     )
 
 

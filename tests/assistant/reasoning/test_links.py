@@ -115,6 +115,18 @@ def test_what_the_run_survived_is_weaker_and_drags_nothing(entry: MakeEntry) -> 
     assert told(found) == [("timeout", "root", ""), ("oom", "related", "")]
 
 
+def test_the_finer_form_of_what_was_survived_still_answers_for_it(entry: MakeEntry) -> None:
+    entries = [entry("general"), entry("finer", refines=("general",))]
+    found = rank([match("general", 1), match("finer", 4)], entries, MadeUp(went_on=frozenset({1, 4})))
+    assert told(found) == [("finer", "root", ""), ("general", "consequence", "finer")]
+
+
+def test_the_finer_form_that_was_survived_does_not_answer_for_what_ended_the_run(entry: MakeEntry) -> None:
+    entries = [entry("general"), entry("finer", refines=("general",))]
+    found = rank([match("finer", 1), match("general", 9)], entries, MadeUp(went_on=frozenset({1})))
+    assert told(found)[0] == ("general", "root", "")
+
+
 def test_an_error_that_came_again_and_ended_the_run_counts(entry: MakeEntry) -> None:
     entries = [entry("oom", leads_to=("timeout",)), entry("timeout")]
     matches = [match("oom", 1), match("oom", 5), match("timeout", 9)]
