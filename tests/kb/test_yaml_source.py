@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gpuhelp import kb
 from gpuhelp.kb.problems import Problem
 from gpuhelp.kb.yaml_source import Document, read_document, spell
 
@@ -218,3 +220,14 @@ def test_plain_data_comes_back_as_it_was_written(value: Any) -> None:
 @given(st.text(st.sampled_from("ab:-?[]{}&*!|>'\"%@`#,\n\t 0123_.~<=") | st.characters(), max_size=40))
 def test_any_text_gives_a_document(text: str) -> None:
     assert all(problem.message and problem.hint for problem in read(text).problems)
+
+
+SHIPPED = Path(kb.__file__).parent
+
+
+@pytest.mark.parametrize("family", sorted(path.name for path in (SHIPPED / "entries").iterdir()))
+def test_every_shipped_entry_reads_with_either_parser(family: str) -> None:
+    files = sorted((SHIPPED / "entries" / family).glob("*.yaml"))
+    assert files
+    found = {file.name: read(file.read_text(encoding="utf-8")).problems for file in files}
+    assert {name: problems for name, problems in found.items() if problems} == {}
