@@ -159,7 +159,8 @@ ROWS = (
         "0",
         r"(?P<level>[EWIF])\d{4} (?P<time>\d\d:\d\d:\d{2,12}\.\d{1,9}) +(?P<pid>\d{1,10}) %PLACE%\] ?",
     ),
-    Row("EWIF", " ", r"(?P<level>[EWIF]) [\w./-]{1,160}\.(?:cc|h|cpp):\d{1,6}\] ?"),
+    # the place stays: TensorFlow's copy of XLA and JAX's say the same from other folders
+    Row("EWIF", " ", r"(?P<level>[EWIF]) (?=[\w./-]{1,160}\.(?:cc|h|cpp):\d{1,6}\] )"),
     Row("t", "a", r"torch\.[\w.]{1,80}: \[(?P<level>%LEVEL%)\] ?"),
     Row(
         "WP", "-a", r"(?:PyProcess - )?W-\d{1,6}-[\w.-]{1,80}-(?P<stream>std(?:out|err))(?: MODEL_LOG -|:) ?"

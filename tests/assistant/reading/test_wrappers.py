@@ -86,10 +86,6 @@ def only(text: str) -> Line:
             "E0000 00:00:1700000000.123456   12345 cuda_dnn.cc:8310] ",
             Wrapping(level="E", time="00:00:1700000000.123456", pid="12345"),
         ),
-        (
-            "2024-01-01 12:00:00.123456: E tensorflow/stream_executor/cuda/cuda_blas.cc:123] ",
-            Wrapping(level="E", time="2024-01-01 12:00:00.123456"),
-        ),
         # Python's logging and loguru
         ("ERROR:root:", Wrapping(level="ERROR")),
         ("[ERROR] ", Wrapping(level="ERROR")),
@@ -138,6 +134,15 @@ def test_a_wrapper_comes_off_and_what_it_said_is_kept(prefix: str, said: Wrappin
     line = only(prefix + "CUDA error: out of memory")
     assert (line.text, line.wrapping) == ("CUDA error: out of memory", said)
     assert line.raw == prefix + "CUDA error: out of memory"
+
+
+def test_of_lines_of_xla_the_place_in_the_source_stays() -> None:
+    place = "external/xla/xla/stream_executor/cuda/cuda_driver.cc:1018]"
+    line = only(f"2024-01-01 12:00:00.123456: E {place} failed to allocate")
+    assert (line.text, line.wrapping) == (
+        f"{place} failed to allocate",
+        Wrapping(level="E", time="2024-01-01 12:00:00.123456"),
+    )
 
 
 @pytest.mark.parametrize(
