@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,6 +12,11 @@ from gpuhelp.kb.regexes import squash
 _MOST_LINES = 14
 _MOST_SHOWN = 3
 _READABLE = ("text", "fuzzy")
+_PRINTED = re.compile(
+    r"\w*(?:Error|Exception|Warning)\b|[A-Z]+_[A-Z_]{3,}|Xid\b|\w: |\[[^\]]+\]|^Traceback|\w\(\)",
+    re.MULTILINE,
+)
+"""What a program's own line looks like, as against what people say about it."""
 
 
 class Symptoms(NamedTuple):
@@ -23,8 +29,8 @@ class Symptoms(NamedTuple):
 
 
 def symptoms_of(entry: Entry, signature: Signature) -> Symptoms:
-    """The symptoms of an entry; the shortest examples first, each text once."""
-    examples = sorted(dict.fromkeys(_short(one.text) for one in entry.examples), key=_by_size)
+    """The symptoms of an entry; lines that programs print come first, then the shortest; each text once."""
+    examples = sorted(dict.fromkeys(_short(one.text) for one in entry.examples), key=_telling_first)
     shown = tuple(_unlike(examples))
     return Symptoms(
         wordings=wordings_of(signature),
@@ -44,8 +50,8 @@ def _is_readable(pattern: Pattern) -> bool:
     return pattern.kind in _READABLE
 
 
-def _by_size(text: str) -> tuple[int, int, str]:
-    return text.count("\n"), len(text), text
+def _telling_first(text: str) -> tuple[bool, int, int, str]:
+    return _PRINTED.search(text) is None, text.count("\n"), len(text), text
 
 
 def _unlike(examples: list[str]) -> Iterator[str]:

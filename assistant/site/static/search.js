@@ -1,17 +1,25 @@
 // The search of the front page, over SEARCH_INDEX (search-index.js). No server, no library.
 //
 // A few words: all of them must occur, at the beginning of a word (Korean: anywhere); a title counts more than
-// a question, a question more than a text. A pasted log, or words that no entry holds all: the entries that
-// share its rarest words, and those whose printed text stands in it.
+// a question, a question more than a text. A sentence, a pasted log, or words that no entry holds all: the
+// entries that share its rarest words (Korean: pairs of syllables, for endings differ), those whose printed text
+// stands in it, and before all those of which one line holds every word.
 "use strict";
 
 var gpuhelpSearch = (function () {
-  var MOST_WORDS = 12, MOST_ENTRIES = 20, MOST_NEAR = 8, MOST_CODES = 8, LONGEST = 40000;
+  var FEW_WORDS = 3, MOST_WORDS = 12, MOST_ENTRIES = 20, MOST_NEAR = 8, MOST_CODES = 8, LONGEST = 40000, OF_EXAMPLES = 0.6, RARELY = 0.3, TOGETHER = 1000, MOST_NAMED = 3;
   var WORD = /[a-z0-9_]+|[\p{L}\p{M}]+/gu;
   var HANGUL = /[\u1100-\u11ff\uac00-\ud7af]/;
   var entries = null, codes = null, rarity = null;
 
   function wordsOf(text) { return text.toLowerCase().match(WORD) || []; }
+  // Words, and for Korean every pair of syllables.
+  function termsOf(words) {
+    return words.flatMap(function (word) {
+      if (!HANGUL.test(word) || word.length < 2) return [word];
+      return Array.from({ length: word.length - 1 }, function (_, at) { return word.slice(at, at + 2); });
+    });
+  }
   function squashed(text) { return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ""); }
   function field(text, weight) {
     var words = wordsOf(text);
@@ -25,8 +33,11 @@ var gpuhelpSearch = (function () {
         one.t.map(function (text) { return field(text, 8); }),
         one.q.flat().map(function (text) { return field(text, 4); }),
         one.x.map(function (text) { return field(text, 2); }), [field(one.w, 1)]);
-      var all = new Set(fields.flatMap(function (part) { return part.words; }));
-      return { id: one.i, layer: one.l, titles: one.t, fields: fields, words: all,
+      var terms = new Map();
+      fields.forEach(function (part) {
+        termsOf(part.words).forEach(function (term) { terms.set(term, part.weight > 1 || Boolean(terms.get(term))); });
+      });
+      return { id: one.i, layer: one.l, titles: one.t, fields: fields, terms: terms, size: Array.from(terms.values()).filter(Boolean).length,
         printed: one.x.map(squashed).filter(function (text) { return text.length > 9; }) };
     });
     codes = SEARCH_INDEX.codes.flatMap(function (table) {
@@ -40,7 +51,7 @@ var gpuhelpSearch = (function () {
     });
     rarity = new Map();
     entries.forEach(function (one) {
-      one.words.forEach(function (word) { rarity.set(word, (rarity.get(word) || 0) + 1); });
+      one.terms.forEach(function (isTold, word) { rarity.set(word, (rarity.get(word) || 0) + (isTold ? 1 : RARELY)); });
     });
     rarity.forEach(function (count, word) { rarity.set(word, Math.log(1 + entries.length / count)); });
   }
@@ -71,20 +82,20 @@ var gpuhelpSearch = (function () {
   }
 
   // For a whole log: rare shared words, and printed texts that stand in it as they are.
-  function likeness(one, asked, text) {
+  // A term that only examples hold (isTold: false) counts less.
+  function likeness(one, asked, text, ofExamples) {
     var shared = 0, literal = 0;
-    asked.forEach(function (word) { if (one.words.has(word)) shared += Math.pow(rarity.get(word), 2); });
+    asked.forEach(function (term) { shared += Math.pow(rarity.get(term), 2) * (one.terms.get(term) ? 1 : one.terms.has(term) ? ofExamples : 0); });
     one.printed.forEach(function (printed) {
       if (text.includes(printed)) literal = Math.max(literal, 30 + printed.length);
     });
-    one.shown = "";
-    return (shared / Math.sqrt(40 + one.words.size)) * 8 + literal;
+    return (shared / Math.sqrt(40 + one.size)) * 8 + literal;
   }
 
   function named(asked) {
     return codes.filter(function (one) {
       return one.names.some(function (name) { return name.length > 9 && asked.has(name.toLowerCase()); });
-    }).slice(0, 3).map(function (one) { return { one: one, score: 1 }; });
+    }).slice(0, MOST_NAMED).map(function (one) { return { one: one, score: 1 }; });
   }
 
   // { found: [{one, score}], near: whether nothing holds all the words }.
@@ -93,17 +104,24 @@ var gpuhelpSearch = (function () {
     var text = query.length > LONGEST ? query.slice(0, LONGEST / 2) + "\n" + query.slice(-LONGEST / 2) : query;
     var asked = Array.from(new Set(wordsOf(text)));
     if (!asked.length) return { found: [], near: false };
-    if (asked.length <= MOST_WORDS && !/\n/.test(text.trim())) {
-      var all = function (one) { return score(one, asked); };
+    var isShort = asked.length <= MOST_WORDS && !/\n/.test(text.trim());
+    var all = function (one) { return score(one, asked); };
+    if (isShort && asked.length <= FEW_WORDS) {
       var exact = ranked(codes, all, MOST_CODES).concat(ranked(entries, all, MOST_ENTRIES));
       exact.sort(function (a, b) { return b.score - a.score; });
       if (exact.length) return { found: exact, near: false };
     }
-    var rare = asked.filter(function (word) { return rarity.has(word); }), whole = squashed(text);
-    var near = ranked(entries, function (one) { return likeness(one, rare, whole); }, MOST_NEAR);
+    var rare = Array.from(new Set(termsOf(asked))).filter(function (term) { return rarity.has(term); });
+    var whole = squashed(text);
+    var near = ranked(entries, function (one) {
+      one.shown = "";
+      var together = isShort && all(one) && one.shown ? TOGETHER : 0;
+      return likeness(one, rare, whole, isShort ? OF_EXAMPLES : 1) + together;
+    }, MOST_NEAR);
     var best = near.length ? near[0].score : 0;
-    near = near.filter(function (found) { return found.score > 12 && found.score > best / 4; });
-    return { found: near.concat(named(new Set(asked))), near: true };
+    near = near.filter(function (found) { return found.score > 12 && found.score > (best % TOGETHER) / 4; });
+    var meant = isShort ? ranked(codes, all, MOST_NAMED) : named(new Set(asked));
+    return { found: near.concat(meant), near: best < TOGETHER };
   }
 
   return { find: find };

@@ -11,6 +11,7 @@ import pytest
 
 from gpuhelp.errors import InputError
 from gpuhelp.kb.load import KnowledgeBase, load
+from gpuhelp.site.model import entries_of
 from gpuhelp.site.pages import LANGUAGES, site_pages
 from gpuhelp.site.writing import MARKER, write_site
 
@@ -117,6 +118,20 @@ def test_texts_of_an_entry_stay_texts(tmp_path: Path, knowledge: KnowledgeBase) 
     assert "<script>alert" not in told
     assert "\u202e" not in told
     assert _Page(made["en/evil-entry.html"]).faults == []
+
+
+def test_an_entry_with_the_name_of_another_page_is_refused(tmp_path: Path, knowledge: KnowledgeBase) -> None:
+    source = Path(__file__).resolve().parents[3] / "kb" / knowledge.entry("pin-cuda-tensor").origin
+    text = source.read_text("utf-8").replace("id: pin-cuda-tensor", "id: index", 1)
+    (tmp_path / "index.yaml").write_text(text, "utf-8")
+    with pytest.raises(InputError, match=r"en/index\.html: two pages would have this path"):
+        site_pages(load([tmp_path], use_cache=False))
+
+
+def test_programs_own_lines_are_shown_before_what_people_say(knowledge: KnowledgeBase) -> None:
+    shown = {one.id: one.symptoms.examples for one in entries_of(knowledge, "en")}
+    assert "cuda oom" not in shown["cuda-oom"]
+    assert "Error" in shown["dist-port-in-use"][0]
 
 
 def test_a_folder_with_other_things_is_refused(tmp_path: Path) -> None:
