@@ -95,8 +95,9 @@ def _entries_at(root: str) -> Iterable[str]:
 
 
 def fingerprint(files: Iterable[FoundFile]) -> str:
-    """Equal as long as no file was added, removed or written to."""
-    return checksum(repr([(file.path, file.state) for file in files]).encode("utf-8", "surrogateescape"))
+    """Equal as long as no file was added, removed, written to or brought by somebody else."""
+    seen = [(file.path, file.source, file.state) for file in files]
+    return checksum(repr(seen).encode("utf-8", "surrogateescape"))
 
 
 def settled(files: Iterable[FoundFile], now_s: float) -> bool:

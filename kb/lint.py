@@ -273,8 +273,6 @@ def _references(entry: Entry) -> Iterator[Fault]:
     urls = [reference.url for reference in entry.references]
     for url in sorted({url for url in urls if urls.count(url) > 1}):
         yield Fault(("references",), f"{url} is given twice", "join their claims")
-    if not urls:
-        yield Fault(("references",), "there is none", "a claim that nobody can check helps nobody")
 
 
 def _plain(segment: Node) -> str:

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from gpuhelp.kb.files import (
     read_files,
     settled,
 )
-from gpuhelp.kb.origins import further_folders
+from gpuhelp.kb.origins import fault_of, further_folders
 from gpuhelp.kb.problems import Problem
 from gpuhelp.kb.store import BrokenStore, Store, pack, read_cached, read_regular, unpack, write_cached
 
@@ -37,10 +37,15 @@ class KnowledgeBase:
     """All entries and tables, read as they are asked for. `cache_dir` keeps compiled data, if it is kept."""
 
     def __init__(
-        self, store: Store, cache_dir: Path | None = None, again: Callable[[], Store] | None = None
+        self,
+        store: Store,
+        cache_dir: Path | None = None,
+        again: Callable[[], Store] | None = None,
+        absent: tuple[Problem, ...] = (),
     ) -> None:
         self._store = store
         self._again = again
+        self._absent = absent
         self.cache_dir = cache_dir
 
     def _read(self, name: str) -> Any:
@@ -124,7 +129,7 @@ class KnowledgeBase:
     @property
     def skipped(self) -> tuple[Problem, ...]:
         """Why entries of a person's folders and of packages were not taken, one fault each."""
-        return tuple(Problem(*fault) for fault in self._read("skipped"))
+        return (*self._absent, *(Problem(*fault) for fault in self._read("skipped")))
 
     @property
     def table_names(self) -> tuple[str, ...]:
@@ -141,17 +146,23 @@ def load(
     """The shipped entries and those of `extra` folders; with `further` also the person's and of packages.
 
     Raises KnowledgeError with every fault of the shipped files, and for an `extra` folder that is missing.
-    Other entries with a fault are left out: see KnowledgeBase.skipped.
+    Other entries with a fault are left out, and packages without their folder: see KnowledgeBase.skipped.
     """
     kept_in = (cache_dir or _user_cache_dir()) if use_cache else None
-    folders = [Folder(str(folder), str(folder)) for folder in extra]
-    folders = [*(further_folders(kept_in) if further else ()), *folders]
+    brought = {folder: fault_of(folder) for folder in (further_folders(kept_in) if further else ())}
+    absent = tuple(fault for fault in brought.values() if fault)
+    folders = [folder for folder, fault in brought.items() if not fault]
+    folders += [Folder(str(folder), str(folder)) for folder in extra]
     if kept_in is not None and not folders and (shipped := _shipped()) is not None:
-        return KnowledgeBase(shipped, kept_in, lambda: unpack(_compile(read_files(find_files()))))
+        again = partial(_compiled_now, ())
+        return KnowledgeBase(shipped, kept_in, again, absent)
     found = find_files(folders)
-    if kept_in is None:
-        return KnowledgeBase(unpack(_compile(read_files(found))))
-    return KnowledgeBase(_cached(found, kept_in), kept_in, lambda: unpack(_compile(read_files(found))))
+    store = _compiled_now(found) if kept_in is None else _cached(found, kept_in)
+    return KnowledgeBase(store, kept_in, partial(_compiled_now, found), absent)
+
+
+def _compiled_now(found: tuple[FoundFile, ...]) -> Store:
+    return unpack(_compile(read_files(found or find_files())))
 
 
 def compile_shipped() -> None:
@@ -218,7 +229,8 @@ def _write_ledger(path: Path, known: Mapping[str, str]) -> None:
 
 def _user_cache_dir() -> Path:
     if sys.platform == "linux":  # asked at every start, and platformdirs takes a twentieth of it to load
-        return Path(os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache") / "gpuhelp"
+        below = os.environ.get("XDG_CACHE_HOME", "").strip() or os.path.expanduser("~/.cache")  # noqa: PTH111
+        return Path(below) / "gpuhelp"  # unlike Path.home() that bears a user without a home
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("gpuhelp", appauthor=False))

@@ -1,7 +1,8 @@
 """Entries from several places become one list: an id counts once, and a later file may extend or replace it.
 
 A file that takes up an id which exists already says so: `existing: extend` adds to the entry, `existing:
-replace` stands in its place. Without it the second file is refused.
+replace` stands in its place. Without it the second file is refused; but a file in a person's own place stands
+for the one of an installed package, so that its authors can work on their entries.
 """
 
 from __future__ import annotations
@@ -32,11 +33,20 @@ def add(record: Record, records: dict[str, Record]) -> Clash | None:
             records[record["id"]] = record
             return None
         return Clash("existing", f"there is no entry {record['id']!r} to extend", "check the id")
-    if not wish:
+    if not wish and not (_is_of_package(before) and _is_of_person(record)):
         message = f"{record['id']!r} exists already in {before['origin']}"
         return Clash("id", message, "choose another id, or add `existing: extend` or `existing: replace`")
-    records[record["id"]] = record if wish == REPLACE else _extended(before, record)
+    records[record["id"]] = _extended(before, record) if wish == EXTEND else record
     return None
+
+
+def _is_of_person(record: Record) -> bool:
+    """True for a file of one's own folder, or one that was named: these are called by their place."""
+    return bool(record["source"]) and record["origin"].startswith(record["source"])
+
+
+def _is_of_package(record: Record) -> bool:
+    return bool(record["source"]) and not _is_of_person(record)
 
 
 def _extended(before: Record, more: Record) -> Record:

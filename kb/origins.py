@@ -8,7 +8,7 @@ holds the YAML files:
 
 Nothing of another package is imported or run to find its folder.
 """
-# ruff: noqa: PTH112, PTH116, PTH118
+# ruff: noqa: PTH100, PTH111, PTH112, PTH113, PTH116, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -20,27 +20,59 @@ from pathlib import Path
 from typing import Any
 
 from gpuhelp.kb.files import Folder
+from gpuhelp.kb.problems import Problem
 from gpuhelp.kb.store import read_regular, write_cached
 
 GROUP = "gpuhelp.kb"
 _LEDGER = "packages.json"
+_PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+_DESCRIPTIONS = (".dist-info", ".egg-info")
+_BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""What reading the metadata of a damaged package raises: it brings nothing, and the others count."""
 
 
 def user_folder() -> Path:
     """The folder for a person's own entries; it need not exist."""
     if sys.platform == "linux":  # asked at every start, and platformdirs takes a twentieth of it to load
-        below = os.environ.get("XDG_DATA_HOME", "").strip() or os.path.join(Path.home(), ".local", "share")
-        return Path(below) / "gpuhelp" / "kb"
+        below = os.environ.get("XDG_DATA_HOME", "").strip()
+        home = os.path.expanduser("~")  # unlike Path.home() it bears a user without a home
+        return Path(below or os.path.join(home, ".local", "share")) / "gpuhelp" / "kb"
     from platformdirs import user_data_dir
 
     return Path(user_data_dir("gpuhelp", appauthor=False)) / "kb"
 
 
 def further_folders(cache_dir: Path | None) -> tuple[Folder, ...]:
-    """The person's folder and those of installed packages. `cache_dir` keeps which packages there are."""
+    """The folders of installed packages, which may be missing: see fault_of, and the person's own.
+
+    `cache_dir` keeps which packages there are.
+    """
     mine = user_folder()
     own = (Folder(str(mine), str(mine)),) if os.path.isdir(mine) else ()
-    return (*own, *_of_packages(cache_dir))
+    return (*_of_packages(cache_dir), *own)
+
+
+def fault_of(folder: Folder) -> Problem | None:
+    """Why nothing can be read of the folder; None for one that can."""
+    if os.path.isdir(folder.path):
+        if os.access(folder.path, os.R_OK | os.X_OK):
+            return None
+        return Problem(folder.path, 0, 0, "", "cannot be read", "let this user read it")
+    archive = _archive_around(folder.path)
+    if archive:
+        hint = "install the package unpacked"
+        return Problem(archive, 0, 0, "", f"{folder.source} lies in an archive; entries need a folder", hint)
+    message = f"{folder.source} brings no such folder of entries"
+    return Problem(folder.path, 0, 0, "", message, f"its entry point `{GROUP}` names it; install it again")
+
+
+def _archive_around(path: str) -> str:
+    """The file that a path leads into, as a package in a zip file has it; "" if there is none."""
+    while path and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        if os.path.isfile(path):
+            return path
+    return ""
 
 
 def _of_packages(cache_dir: Path | None) -> tuple[Folder, ...]:
@@ -58,17 +90,25 @@ def _of_packages(cache_dir: Path | None) -> tuple[Folder, ...]:
 def _installed(places: Iterable[str]) -> list[list[Any]]:
     """What changes when a package comes or goes: the times of the folders that hold packages.
 
-    Other places that Python looks in (the script's folder, the working folder) change all the time.
+    Other places that Python looks in (the script's folder, the working folder) change all the time: of these
+    the times of what describes a package count, and a place without any does not.
     """
-    states = []
+    states: list[list[Any]] = []
     for place in places:
-        if not place.endswith(("site-packages", "dist-packages")):
-            continue
         try:
-            states.append([place, os.stat(place).st_mtime_ns])
+            if place.endswith((*_PACKAGE_FOLDERS, ".zip", ".whl", ".egg")):
+                states.append([place, os.stat(place).st_mtime_ns])
+            elif described := [one for one in os.listdir(place or ".") if one.endswith(_DESCRIPTIONS)]:
+                states.append([os.path.abspath(place), *_times(place, described)])
         except OSError:
             continue
     return states
+
+
+def _times(place: str, described: Iterable[str]) -> Iterator[list[Any]]:
+    for name in sorted(described):
+        path = os.path.join(place, name, "entry_points.txt")
+        yield [name, os.stat(path).st_mtime_ns if os.path.isfile(path) else 0]
 
 
 def _known(path: Path) -> dict[str, Any]:
@@ -81,25 +121,41 @@ def _known(path: Path) -> dict[str, Any]:
 
 
 def _asked() -> Iterator[Folder]:
-    from importlib.metadata import entry_points
+    """The folders of all packages; of two with one name the first on sys.path, which Python takes too."""
+    from importlib.metadata import distributions
 
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        source = f"{point.dist.name} {point.dist.version}" if point.dist else point.name
-        yield Folder(_folder_of(point), source)
+    seen: set[str] = set()
+    found: list[tuple[str, str, Folder]] = []
+    for package in distributions():
+        try:
+            if GROUP not in (package.read_text("entry_points.txt") or ""):
+                continue
+            name = package.metadata["Name"]
+            if name not in seen:
+                seen.add(name)
+                points = [point for point in package.entry_points if point.group == GROUP]
+                source = f"{name} {package.version}"
+                found += [(p.name, p.value, Folder(_folder_of(p.value, package), source)) for p in points]
+        except _BROKEN:
+            continue
+    yield from (folder for _, _, folder in sorted(found))
 
 
-def _folder_of(point: Any) -> str:
+def _folder_of(value: str, package: Any) -> str:
     """The folder of the package that the entry point names; a path that is none if it cannot be found."""
-    parts = str(point.value).partition(":")[0].split(".")
-    if point.dist is not None:
-        installed = str(point.dist.locate_file(os.path.join(*parts)))
-        if os.path.isdir(installed):
-            return installed
-    return os.path.join(_top_folder(parts[0]), *parts[1:])
+    parts = value.partition(":")[0].partition("[")[0].strip().split(".")
+    installed = str(package.locate_file(os.path.join(*parts)))
+    if os.path.isdir(installed):
+        return os.path.abspath(installed)
+    top = _top_folder(parts[0])
+    return os.path.abspath(os.path.join(top, *parts[1:])) if top else installed
 
 
 def _top_folder(name: str) -> str:
-    """Where a package that is installed for editing lies. Finding a top-level name runs no code of it."""
+    """Where a package that is installed for editing lies, "" if unknown.
+
+    Finding a top-level name runs no code of it.
+    """
     from importlib.util import find_spec
 
     try:
@@ -107,4 +163,4 @@ def _top_folder(name: str) -> str:
     except (ImportError, ValueError, AttributeError):
         spec = None
     places = list(spec.submodule_search_locations or ()) if spec else []
-    return places[0] if places else name
+    return places[0] if places else ""

@@ -16,6 +16,8 @@ from gpuhelp.words import Words
 
 Told = tuple[dict[str, Any], list[Row]]
 _LONGEST_SHOWN = 100
+_LONGEST_TOLD = 2_000
+"""Characters of a log's line in JSON and Markdown."""
 _FOUND = 10
 
 
@@ -58,7 +60,7 @@ def _told(reasons: Reasons, words: Words, *, is_one: bool = False) -> Told:
         }
         for f in reasons.diagnosis.findings
     ]
-    considered = [reason._asdict() for reason in reasons.reasons]
+    considered = [{**one._asdict(), "text": one.text[:_LONGEST_TOLD]} for one in reasons.reasons]
     nearest = [
         {"entry": one.entry, "agreement": round(one.agreement, 2), "question": one.question}
         for one in reasons.nearest

@@ -21,7 +21,7 @@ Told = tuple[dict[str, Any], list[Row]]
 
 
 def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
-    """0 if all is well, 1 if lint or a test found faults, or `try` found nothing."""
+    """0 if all is well, 1 if lint or a test found faults."""
     if options.action == "new":
         from gpuhelp.commands.new_entry import write_new_entry
 
@@ -50,11 +50,14 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
 def _check(
     options: argparse.Namespace, ids: list[str], knowledge: KnowledgeBase, terminal: Terminal, words: Words
 ) -> int:
-    """Lint or the tests; entries that had to be left out are faults as well."""
-    left_out = [str(problem) for problem in knowledge.skipped]
-    broken = {Path(problem.path).stem.removesuffix(".ko") for problem in knowledge.skipped}
-    chosen = _chosen([one for one in ids if one not in broken or one in knowledge.ids], knowledge, words)
-    chosen = chosen if ids else knowledge.ids
+    """Lint or the tests; entries that had to be left out are faults as well, where they were meant."""
+    broken = {problem: Path(problem.path).stem.removesuffix(".ko") for problem in knowledge.skipped}
+    meant = tuple(options.kb)
+    left_out = [
+        str(one) for one, entry in broken.items() if not ids or entry in ids or one.path.startswith(meant)
+    ]
+    sound = [one for one in ids if one in knowledge.ids or one not in broken.values()]
+    chosen = _chosen(sound, knowledge, words) if sound or not ids else ()
     faults = (*left_out, *_faults(options.action, chosen, knowledge))
     told = words(
         f"kb.{options.action}.{'bad' if faults else 'good'}", faults=len(faults), entries=len(chosen)
@@ -65,11 +68,13 @@ def _check(
 
 
 def _write(told: Told, options: argparse.Namespace, terminal: Terminal, words: Words) -> None:
+    """Markdown is made to be shared, so names are taken out of what logs said."""
     data, rows = told
+    privacy = Privacy(terminal.environ, share=options.redact or options.format == "markdown")
     if options.format == "text":
-        write_rows(rows, options.color, terminal, Privacy(terminal.environ, share=options.redact))
+        write_rows(rows, options.color, terminal, privacy)
     else:
-        write_data(data, "knowledge.md.j2", options, terminal, words)
+        write_data(privacy.data(data), "knowledge.md.j2", options, terminal, words)
 
 
 def _faults(action: str, chosen: tuple[str, ...], knowledge: KnowledgeBase) -> tuple[str, ...]:

@@ -95,6 +95,8 @@ def _finding(finding: Finding, words: Words) -> Data:
         ranks, first = finding.ranks, finding.evidence[finding.ranks.place]
         data["ranks"] = {"count": ranks.on, "of": ranks.of, "first": ranks.first}
         data["ranks"] |= {"source": first.source, "line": first.line}
+    if finding.entry.source:
+        data["source"] = finding.entry.source
     if finding.follows:
         data["follows"] = finding.follows
     guess = words.find(f"guess.{finding.guess}") if finding.guess else None

@@ -9,6 +9,7 @@ from gpuhelp.kb.evaluation import Unknown
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reasoning.fixes import ToldFix, tell, tools_of
 from gpuhelp.reasoning.scope import Scope
+from gpuhelp.rendering.labels import entry_label
 from gpuhelp.rendering.layout import BLANK, Row, Span, row
 from gpuhelp.rendering.stack import stack_row
 from gpuhelp.words import Words
@@ -21,7 +22,7 @@ def explanation_rows(entry: Entry, words: Words) -> tuple[Row, ...]:
     language = words.language
     rows = [
         row(Span("■ ", "mark"), Span(entry.title.of(language), "title"), hang=2),
-        row(Span(f"{entry.id} · {words('layer.' + entry.layer)}", "dim"), indent=2),
+        row(Span(entry_label(entry, words), "dim"), indent=2),
         stack_row(entry.layer, words),
         BLANK,
         *(row(" ".join(part.split()), indent=2) for part in entry.summary.of(language).strip().split("\n\n")),
@@ -43,6 +44,7 @@ def explanation_rows(entry: Entry, words: Words) -> tuple[Row, ...]:
 
 def explanation_data(entry: Entry, language: str) -> dict[str, Any]:
     """The entry as plain data."""
+    origin = {"source": entry.source} if entry.source else {}
     return {
         "schema_version": 1,
         "entry": entry.id,
@@ -70,6 +72,7 @@ def explanation_data(entry: Entry, language: str) -> dict[str, Any]:
             for cause in _by_weight(entry)
         ],
         "references": [reference.url for reference in entry.references],
+        **origin,
     }
 
 

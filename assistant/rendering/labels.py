@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gpuhelp.kb.entry import Entry
 from gpuhelp.rendering.layout import one_line
 from gpuhelp.words import Words
 
@@ -34,6 +35,12 @@ def labels(names: Iterable[str], words: Words) -> str:
 def place_label(source: str, line: int, words: Words) -> str:
     """`train.log:12`; standard input has no name of its own, so it is called what it is."""
     return f"{words('standard_input') if source == 'standard input' else one_line(source)}:{line}"
+
+
+def entry_label(entry: Entry, words: Words, *more: str) -> str:
+    """`cuda-oom · code`, what more there is to say, and who brought an entry that is not ours."""
+    origin = (f"[{one_line(entry.source)}]",) if entry.source else ()
+    return " · ".join((entry.id, words(f"layer.{entry.layer}"), *more, *origin))
 
 
 def ranks_label(on: int, of: int, first: str, place: str, words: Words) -> str:

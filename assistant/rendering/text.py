@@ -12,7 +12,7 @@ from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.incidents import Role
 from gpuhelp.reasoning.judge import Judgement, Verdict
-from gpuhelp.rendering.labels import known_label, label, labels, place_label, ranks_label
+from gpuhelp.rendering.labels import entry_label, known_label, label, labels, place_label, ranks_label
 from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
 from gpuhelp.rendering.pointing import pointing
 from gpuhelp.rendering.privacy import without_secrets
@@ -69,7 +69,7 @@ def headline_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     sure = words("confidence", percent=round(finding.confidence * 100))
     return (
         row(Span("■ ", "mark"), Span(finding.entry.title.of(language), "title"), hang=2),
-        row(Span(f"{finding.entry.id} · {words('layer.' + finding.entry.layer)} · {sure}", "dim"), indent=2),
+        row(Span(entry_label(finding.entry, words, sure), "dim"), indent=2),
         stack_row(finding.entry.layer, words),
         BLANK,
         *(row(paragraph, indent=2) for paragraph in _paragraphs(finding.entry.summary.of(language))),

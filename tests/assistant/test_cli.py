@@ -138,7 +138,7 @@ def test_a_command_wins_over_a_file_of_its_name(
         (["kb"], "missing: list|lint|test", "빠진 인자"),
         (
             ["kb", "frobnicate"],
-            "list|lint|test|new|try|search|explain-match|coverage|schema cannot be frobnicate",
+            "list|lint|test|new|try|search|explain-match|coverage|schema|site cannot be frobnicate",
             "frobnicate 값을 쓸 수 없습니다",
         ),
         (["explain"], "missing: ID", "빠진 인자"),

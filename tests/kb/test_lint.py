@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import inspect
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +13,7 @@ from typing import Any
 import pytest
 
 from gpuhelp.authoring.checks import healthy_logs
+from gpuhelp.kb import lint as rules
 from gpuhelp.kb.lint import lint
 from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.kb.problems import Problem
@@ -213,3 +218,56 @@ def test_the_shipped_entries_are_clean() -> None:
     knowledge = load(use_cache=False)
     found = lint(knowledge, knowledge.ids, is_fact_name, healthy_logs())
     assert [str(problem) for problem in found] == []
+
+
+def lines_that_tell() -> set[int]:
+    """Line numbers of lint.py on which a rule tells a fault: a new rule adds one."""
+    found = set()
+    for node in ast.walk(ast.parse(inspect.getsource(rules))):
+        call = node.value if isinstance(node, ast.Yield) else None
+        made = call.func if isinstance(call, ast.Call) else None
+        if isinstance(made, ast.Name) and made.id in ("Fault", "Problem"):
+            found.add(node.lineno)
+    return found
+
+
+def lines_run(work: Callable[[], object]) -> set[int]:
+    """Lines of lint.py that this work runs."""
+    ran: set[int] = set()
+
+    def trace(frame: Any, event: str, _: object) -> Any:
+        if frame.f_code.co_filename != rules.__file__:
+            return None
+        if event == "line":
+            ran.add(frame.f_lineno)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return ran
+
+
+def test_every_rule_of_lint_has_a_seeded_fault(
+    build: Build, entry: Entry, korean: Entry, tmp_path: Path, dump: Callable[[Any], str]
+) -> None:
+    def seeded_by_itself() -> None:
+        for seed, _, _ in SEEDED:
+            bad = copy.deepcopy(entry)
+            seed(bad)
+            faults_of(build, bad, None)
+
+    def seeded_with_others() -> None:
+        test_ids_used_twice_are_told(build, copy.deepcopy(entry))
+        test_missing_translations_are_counted_in_one_line(build, copy.deepcopy(entry), copy.deepcopy(korean))
+        test_a_question_that_two_entries_ask_is_told_of_the_second(build, copy.deepcopy(entry), korean)
+        test_a_reference_given_twice_is_told(build, copy.deepcopy(entry))
+        test_faults_and_todos_of_a_file_have_line_and_column(tmp_path, copy.deepcopy(entry), dump)
+
+    rules_of_lint = lines_that_tell()
+    ran = lines_run(seeded_by_itself) | lines_run(seeded_with_others)
+    assert len(rules_of_lint) >= 14
+    assert rules_of_lint - ran == set()

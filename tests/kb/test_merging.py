@@ -146,3 +146,17 @@ def test_a_table_that_entries_are_compiled_with_makes_them_anew(
         write(root / "tables" / "messages.yaml", forms, dump)
         (signature,) = load(cache_dir=cache).signatures
         assert signature.patterns[-1].anchors == (word.replace(" ", ""),)
+
+
+def test_an_entry_that_is_brought_otherwise_tells_its_new_origin(
+    root: Path,
+    tmp_path: Path,
+    cache: Path,
+    entry: dict[str, Any],
+    dump: Dump,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = write(tmp_path / "mine" / "other.yaml", {**entry, "id": "other"}, dump)
+    monkeypatch.setattr("gpuhelp.kb.load.settled", lambda files, now_s: True)
+    found = [load([given], cache_dir=cache).entry("other").source for given in (path, path.parent)]
+    assert found == [str(path), str(path.parent)]

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from gpuhelp.options import KB_ACTIONS
+
 RunCommand = Callable[..., Any]
 ID = "made-up-failure"
 TITLES = [("en", "The made-up engine stopped"), ("ko", "가상 엔진이 멈췄습니다")]
@@ -133,6 +135,28 @@ def test_lint_and_test_tell_a_broken_entry_as_a_fault_with_its_place(
     assert re.match(rf"{re.escape(str(folder))}/{ID}\.yaml:\d+:\d+: \S", ran.out), ran.out
 
 
+@pytest.mark.parametrize("action", ["lint", "test"])
+def test_a_named_file_that_is_broken_is_the_only_one_checked(
+    gpuhelp: RunCommand, folder: Path, action: str
+) -> None:
+    file = broken(folder, "layer: library", "layer: basement") / f"{ID}.yaml"
+    ran = gpuhelp("kb", action, file, "--format", "json")
+    told = json.loads(ran.out)
+    assert (ran.status, told["checked"]) == (1, [])
+    assert all(fault.startswith(str(file)) for fault in told["faults"])
+
+
+def test_a_broken_entry_elsewhere_is_no_fault_of_the_one_that_is_named(
+    gpuhelp: RunCommand, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "data" / "gpuhelp" / "kb"
+    shutil.copytree(folder, own)
+    broken(own, "layer: library", "layer: basement")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert gpuhelp("kb", "lint", "cuda-oom").status == 0
+    assert gpuhelp("kb", "lint", ID).status == 1
+
+
 def test_every_fault_is_told_at_once(gpuhelp: RunCommand, folder: Path) -> None:
     broken(broken(folder, "layer: library", "layer: basement"), "weight: 0.5", "weight: many")
     broken(folder, "id: update-driver", "id: Update Driver")
@@ -196,3 +220,56 @@ def test_a_checkup_without_probes_claims_nothing(gpuhelp: RunCommand) -> None:
     ran = gpuhelp("check", "--no-probes")
     assert ran.status == 0
     assert "✔" not in ran.out
+
+
+FAILURE = (
+    b"user@host: made-up engine libfoo stopped in <b>`bar`</b>\x1b[31m token=hf_abcdefghijklmnopqrstuv\n"
+)
+AUTHORS = [["try", ID, "-"], ["explain-match", "-"], ["search", "made-up", "engine"], ["search", "qqqxyz"],
+           ["coverage"], ["schema"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("argv", AUTHORS, ids=" ".join)
+def test_the_tools_of_authors_tell_text_json_and_markdown(
+    gpuhelp: RunCommand, entries: Path, argv: list[str], language: str
+) -> None:
+    for form in ("text", "json", "markdown"):
+        command = ("kb", *argv, "--kb", entries, "--lang", language, "--format", form)
+        ran = gpuhelp(*command, stdin=FAILURE)
+        assert (ran.status, ran.err) == (0, ""), form
+        assert ran.out.strip()
+        assert "\x1b" not in ran.out
+        assert "hf_abcdefghij" not in ran.out
+        if form == "json":
+            assert json.loads(ran.out)["schema_version"] == 1
+
+
+def test_an_entry_is_tried_on_a_log(gpuhelp: RunCommand, entries: Path) -> None:
+    argv = ("kb", "try", ID, "-", "--kb", entries, "--format")
+    told = json.loads(gpuhelp(*argv, "json", stdin=FAILURE).out)
+    assert told["findings"][0]["entry"] == ID
+    assert {(one["entry"], one["line"], one["outcome"]) for one in told["considered"]} == {(ID, 1, "matched")}
+    assert f"- `{ID}`, `" in gpuhelp(*argv, "markdown", stdin=FAILURE).out
+    nothing = json.loads(gpuhelp(*argv, "json", stdin=b"epoch 1\n").out)
+    assert (nothing["findings"], nothing["considered"]) == ([], [])
+
+
+def test_an_endless_line_is_told_in_part(gpuhelp: RunCommand, entries: Path) -> None:
+    log = FAILURE.rstrip() + b" x" * 200_000
+    told = json.loads(gpuhelp("kb", "explain-match", "-", "--kb", entries, "--format", "json", stdin=log).out)
+    assert all(len(one["text"]) <= 2_000 for one in told["considered"])
+
+
+@pytest.mark.parametrize("action", ["try", "search"])
+def test_an_action_without_what_it_needs_is_a_usage_error(gpuhelp: RunCommand, action: str) -> None:
+    ran = gpuhelp("kb", action)
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_help_line_of_kb_names_every_action(gpuhelp: RunCommand, language: str) -> None:
+    (line,) = [
+        one for one in gpuhelp("--help", "--lang", language).out.splitlines() if one.startswith("  kb ")
+    ]
+    assert line.split()[-1] == "|".join(KB_ACTIONS)

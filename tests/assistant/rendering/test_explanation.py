@@ -45,6 +45,7 @@ def test_data_hold_conditions_and_fixes(made_up: KnowledgeBase) -> None:
         "leads_to",
         "causes",
         "references",
+        "source",
     ]
     assert data["causes"][0]["when"] == "driver.version is known and driver.version < '500'"
     assert [fix["risk"] for fix in data["causes"][0]["fixes"]] == ["safe", "needs-admin", "reboots"]

@@ -46,10 +46,11 @@ def section(text: str, heading: str) -> str:
 
 
 def test_the_headline_says_what_where_and_how_sure(diagnosed: Diagnosed, answer: Callable[..., str]) -> None:
-    first, second, third = answer(diagnosed()).splitlines()[:3]
+    first, *others = answer(diagnosed()).splitlines()[:4]
     assert first == "■ The made-up engine stopped"
-    assert second == "  made-up-failure · CUDA libraries · 95% sure of the class"
-    assert "[CUDA libraries]" in third
+    told = " ".join(map(str.strip, others))  # the folder that brought the entry may take a line
+    assert told.startswith("made-up-failure · CUDA libraries · 95% sure of the class · [")
+    assert "> [CUDA libraries] >" in told
 
 
 def test_paragraphs_of_the_summary_stay_apart(diagnosed: Diagnosed, answer: Callable[..., str]) -> None:
