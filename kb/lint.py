@@ -77,6 +77,7 @@ def lint(
         path = _path_of(entry)
         found += [_placed(entry.origin, path, fault) for fault in faults]
         found += _unwritten(entry.origin, path)
+        found += _unwritten(_translation_of(entry.origin), _translation_of(path))
     return tuple(sorted(set(found)))
 
 
@@ -128,6 +129,10 @@ def _text(path: str) -> str:
             return file.read()
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def _translation_of(path: str) -> str:
+    return path.removesuffix(".yaml") + ".ko.yaml"
 
 
 def _unwritten(origin: str, path: str) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuhelp.kb import architectures, drivers, wheels
+from gpuhelp.kb import architectures, companions, drivers, wheels
 from gpuhelp.kb import gpus as gpu_names
 from gpuhelp.kb.codes import Code, CodeBook
 
@@ -38,6 +38,7 @@ class Tables:
     gpus: Table
     cuda_drivers: Table
     torch_wheels: Table
+    torch_companions: Table
     codes: CodeBook
 
     @classmethod
@@ -57,6 +58,9 @@ class Tables:
             "arch_runs_on": self.arch_runs_on,
             "cuda_api_of_driver": self.cuda_api_of_driver,
             "driver_runs": self.driver_runs,
+            "fits_torch": self.fits_torch,
+            "companion_release": self.companion_release,
+            "wheel_cxx11_abi": self.wheel_cxx11_abi,
             "code_meaning": self.code_meaning,
             "code_name": self.code_name,
         }
@@ -103,6 +107,18 @@ class Tables:
     def cuda_api_of_driver(self, driver_version: str) -> str | None:
         """The CUDA driver API version that this driver version reports."""
         return drivers.cuda_api_of_driver(self.cuda_drivers, driver_version)
+
+    def companion_release(self, package: str, torch_version: str) -> str | None:
+        """The release of torchvision or torchaudio for this torch."""
+        return companions.companion_release(self.torch_companions, package, torch_version)
+
+    def fits_torch(self, package: str, package_version: str, torch_version: str) -> bool | None:
+        """Whether torchvision or torchaudio was built for this torch; see gpuhelp.kb.companions."""
+        return companions.fits_torch(self.torch_companions, package, package_version, torch_version)
+
+    def wheel_cxx11_abi(self, torch_version: str) -> bool | None:
+        """Whether that wheel has the C++11 ABI; see gpuhelp.kb.companions.wheel_cxx11_abi."""
+        return companions.wheel_cxx11_abi(self.torch_companions, torch_version)
 
     def gpu_model(self, gpu_name: str) -> gpu_names.GpuModel | None:
         """The NVIDIA model of this name."""

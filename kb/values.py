@@ -306,6 +306,7 @@ TABLE_FUNCTIONS = frozenset(
     {
         "torch_index", "wheel_archs", "minimum_driver", "compute_capability_of", "arch_runs_on",
         "cuda_api_of_driver", "driver_runs", "code_meaning", "code_name",
+        "fits_torch", "companion_release", "wheel_cxx11_abi",
     }
 )  # fmt: skip
 """Functions the caller brings: look-ups in kb/tables. None from one means that the table does not say."""

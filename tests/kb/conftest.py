@@ -174,7 +174,7 @@ def _yaml(text: str) -> Any:
 @pytest.fixture(scope="session")
 def tables() -> Tables:
     """The look-ups over the shipped tables."""
-    stems = ("gpus", "cuda_drivers", "torch_wheels", *CODE_TABLES)
+    stems = ("gpus", "cuda_drivers", "torch_wheels", "torch_companions", *CODE_TABLES)
     data = {stem: _yaml((TABLES / f"{stem}.yaml").read_text("utf-8")) for stem in stems}
     return Tables.from_data(data)
 
@@ -192,6 +192,7 @@ def root(
     (folder / "entries" / "code" / "sample-failure.yaml").write_text(dump(entry), "utf-8")
     (folder / "tables" / "gpus.yaml").write_text("a: 1\n", "utf-8")
     monkeypatch.setattr(kb_files, "SHIPPED", str(folder))
+    monkeypatch.setattr("gpuhelp.kb.load.COMPILED", str(folder / "compiled.jsonl"))  # a wheel has one
     return folder
 
 

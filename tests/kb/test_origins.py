@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gpuhelp.kb import origins
+from gpuhelp.kb import files, origins
 from gpuhelp.kb.files import Folder
 from gpuhelp.kb.load import KnowledgeBase, load
 from gpuhelp.kb.origins import fault_of, further_folders, user_folder
@@ -341,8 +342,8 @@ def test_a_warm_start_asks_no_package_and_reads_no_foreign_entry(
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
     }
-    for file in folder.iterdir():
-        os.utime(file, (1, 1))  # else it may change again within the clock's tick, and is read once more
+    assert list(folder.iterdir())
+    time.sleep(files._SETTLED_S)  # else it may change again within the clock's tick, and is read once more
 
     def started() -> str:
         command = [sys.executable, "-Ic", code]

@@ -18,7 +18,7 @@ from gpuhelp.kb.drivers import version_numbers
 from gpuhelp.kb.lookups import Tables
 
 KB = Path(__file__).parents[2] / "kb"
-STEMS = ("gpus", "cuda_drivers", "torch_wheels", "cuda_errors", "signals")
+STEMS = ("gpus", "cuda_drivers", "torch_wheels", "torch_companions", "cuda_errors", "signals")
 PLATFORMS = {"linux_x86_64", "linux_aarch64", "windows_x86_64"}
 ALL_ENTRIES = 150  # fewer files than this: the knowledge base is still being written
 
@@ -40,7 +40,7 @@ def _read(stem: str) -> dict[str, Any]:
 
 DATA = {stem: _read(stem) for stem in STEMS}
 TABLES = Tables.from_data(DATA)
-GPUS, DRIVERS, WHEELS, ERRORS, SIGNALS = (DATA[stem] for stem in STEMS)
+GPUS, DRIVERS, WHEELS, COMPANIONS, ERRORS, SIGNALS = (DATA[stem] for stem in STEMS)
 ROWS = [(capability, row) for capability, rows in GPUS["nvidia"].items() for row in rows]
 CELLS = [
     (series, variant, platform, cell)
