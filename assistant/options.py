@@ -30,6 +30,7 @@ _WITH_VALUE = frozenset(
         "--family",
         "--layer",
         "--to",
+        "--zipapp",
     }
 )
 DEFAULT_PROBE_TIMEOUT_S = 5.0
@@ -219,13 +220,16 @@ def _explain(parser: argparse.ArgumentParser, words: Words) -> None:
 
 
 def _check(parser: argparse.ArgumentParser, words: Words) -> None:
+    parser.add_argument("--deep", action="store_true", help=words("help.deep"))
     _common(parser, words)
     _machine(parser, words)
 
 
 def _env(parser: argparse.ArgumentParser, words: Words) -> None:
-    _common(parser, words, ("json", "text"))
-    parser.set_defaults(format="json")
+    parser.add_argument("--diff", nargs=2, metavar=("GOOD", "BAD"), help=words("help.diff"))
+    parser.add_argument("--zipapp", metavar="FILE", help=words("help.zipapp"))
+    _common(parser, words, ("json", "text", "markdown"))
+    parser.set_defaults(format=None)
     _machine(parser, words)
 
 
@@ -238,6 +242,8 @@ def _kb(parser: argparse.ArgumentParser, words: Words) -> None:
     parser.add_argument("--family", metavar="NAME", help=words("help.kb_family"))
     parser.add_argument("--layer", metavar="NAME", help=words("help.kb_layer"))
     parser.add_argument("--to", metavar="DIR", help=words("help.kb_to"))
+    parser.add_argument("--korean", action="store_true", help=words("help.kb_korean"))
+    parser.add_argument("--force", action="store_true", help=words("help.kb_force"))
     _common(parser, words)
 
 

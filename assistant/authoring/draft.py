@@ -1,4 +1,4 @@
-"""A first draft of an entry from a pasted error: what to look for, examples, near misses. Pure.
+"""A first draft of an entry from a pasted error: what to look for, questions, examples. Pure.
 
 The draft is a whole file; what only its author knows stands as `FILL-IN`, and lint names every one of them.
 """
@@ -6,32 +6,28 @@ The draft is a whole file; what only its author knows stands as `FILL-IN`, and l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
-from gpuhelp.diagnosis import diagnose
-from gpuhelp.kb import regexes
+from gpuhelp.authoring.generalize import Proposal, plain_words
+from gpuhelp.authoring.telling import Example
 from gpuhelp.kb.load import KnowledgeBase
-from gpuhelp.matching.failure import describe, failure_lines
-from gpuhelp.matching.view import View
-from gpuhelp.reading.pieces import from_text
-from gpuhelp.reading.read import read
 
 UNWRITTEN = "FILL-IN"
-_LONGEST_LINE = 400
-_NEIGHBOURS = 3
+RISKS = ("safe", "restarts-job", "changes-environment", "needs-admin", "reboots")
+CAUSE, FIX = "first-cause", "first-fix"
 _ASKED_WORDS = 8
+_SHORTEST_QUESTION = 3
+_LONGEST_LINE = 240
+_MOST_LINES, _LINES_BEFORE, _LINES_AFTER = 60, 30, 10
+_SMALL = frozenset(
+    re.findall(r"\w+", "a an and at by does for from has in is not of on or since the to was while with")
+)
+"""A question that ends with one of these was cut off in the middle."""
 _WRAPPED = ("[rank1]: {}", "2026-03-01 10:15:02,417 ERROR {}")
 """How the same line looks in the output of a launcher and of a logger."""
-
-
-class Proposal(NamedTuple):
-    """A pattern for one line. `captured` are the values that its groups hold in that line."""
-
-    line: str
-    regex: str
-    captured: Mapping[str, str]
+_HANGUL = re.compile(r"[가-힣]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,45 +38,53 @@ class Answers:
     summary: str = ""
     cause: str = ""
     fix: str = ""
+    risk: str = ""
     command: str = ""
     undo: str = ""
     proof: str = ""
     expect: str = ""
     url: str = ""
     claim: str = ""
+    question: str = ""
 
 
-def propose(text: str, knowledge: KnowledgeBase) -> Proposal | None:
-    """A pattern for the line that tells the failure; None for a text without one."""
-    line = _telling_line(text, knowledge)
-    if not line:
-        return None
-    source, captured = _generalized(line, knowledge.table("variables")["variables"])
-    return Proposal(line, source, captured)
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All that a draft is made of. `text` is the pasted error, `known` an entry that answers it already."""
+
+    entry_id: str
+    layer: str
+    text: str
+    proposal: Proposal | None
+    answers: Answers
+    near: tuple[Example, ...]
+    known: str = ""
 
 
-def draft(
-    entry_id: str,
-    layer: str,
-    text: str,
-    proposal: Proposal | None,
-    answers: Answers,
-    knowledge: KnowledgeBase,
-) -> dict[str, Any]:
+def by_language(answers: Answers) -> tuple[Answers, Answers]:
+    """The English answers, and those that were given in Korean; each is empty where the other is not."""
+    given = {one.name: getattr(answers, one.name) for one in fields(Answers)}
+    korean = {name: said for name, said in given.items() if _HANGUL.search(said)}
+    return Answers(**{name: said for name, said in given.items() if name not in korean}), Answers(**korean)
+
+
+def draft(material: Material, knowledge: KnowledgeBase) -> dict[str, Any]:
     """The entry as plain data, in the order in which it is written."""
-    line = proposal.line if proposal else ""
+    answers, proposal = material.answers, material.proposal
+    sharper = {"refines": [material.known]} if material.known else {}
     return {
-        "id": entry_id,
-        "layer": layer,
-        "title": answers.title or f"{UNWRITTEN}: what happened, in plain words, one line",
+        "id": material.entry_id,
+        "layer": material.layer or "library",
+        "title": _line(answers.title) or f"{UNWRITTEN}: what happened, in plain words, one line",
         "summary": (
             answers.summary or f"{UNWRITTEN}: what it means, in which layer it lives, what to do first."
         )
         + "\n",
+        **sharper,
         "match": [{"regex": proposal.regex}]
         if proposal
         else [{"text": f"{UNWRITTEN}: words that only this error has"}],
-        "questions": _questions(line),
+        "questions": _questions(material, knowledge),
         "causes": [_cause(answers)],
         "references": [
             {
@@ -88,100 +92,127 @@ def draft(
                 "claim": answers.claim or f"{UNWRITTEN}: what that page says, in your own words",
             }
         ],
-        "examples": _examples(text, proposal),
-        "not_examples": _near_misses(line or text, knowledge),
+        "examples": _examples(material.text, proposal),
+        "not_examples": [
+            {"text": one.text, "because": f"that is {one.entry}: {knowledge.entry(one.entry).title.of('en')}"}
+            for one in material.near
+        ],
     }
+
+
+def remarks(material: Material) -> dict[str, str]:
+    """What is to be said beside a line of the file, by that line: values that were only assumed."""
+    notes = {}
+    if not material.layer:
+        notes["layer: library"] = f"{UNWRITTEN}: where the fault lives; remove this remark if it is right"
+    if not material.answers.risk:
+        notes["risk: safe"] = f"{UNWRITTEN}: one of {', '.join(RISKS)}; then remove this remark"
+    if material.proposal:
+        notes["examples:"] = "the second and third are made from the first: put other real wordings there"
+    return notes
+
+
+def korean_draft(answers: Answers) -> dict[str, Any]:
+    """The texts that the Korean file holds, by the same ids, as plain data."""
+    return {
+        "title": _line(answers.title) or f"{UNWRITTEN}: 무슨 일이 일어났는지 쉬운 말로 한 줄",
+        "summary": (answers.summary or f"{UNWRITTEN}: 무슨 뜻인지, 어느 계층의 문제인지, 먼저 무엇을 할지.")
+        + "\n",
+        "questions": [answers.question or f"{UNWRITTEN}: 에러 텍스트 없이 물어볼 때 쓰는 말"],
+        "causes": {
+            CAUSE: {
+                "title": _line(answers.cause) or f"{UNWRITTEN}: 왜 일어나는지",
+                "fixes": {
+                    FIX: {
+                        "title": _line(answers.fix) or f"{UNWRITTEN}: 무엇을 하면 되는지",
+                        "undo": answers.undo or f"{UNWRITTEN}: 어떻게 되돌리는지",
+                        "expect": answers.expect or f"{UNWRITTEN}: 해결되면 그 명령이 무엇을 보여 주는지",
+                    }
+                },
+            }
+        },
+    }
+
+
+def _line(text: str) -> str:
+    return text[:_LONGEST_LINE].strip()
 
 
 def _cause(answers: Answers) -> dict[str, Any]:
     fix: dict[str, Any] = {
-        "id": "first-fix",
-        "title": answers.fix or f"{UNWRITTEN}: what to do",
-        "risk": "safe",
-        "commands": [answers.command or f"echo {UNWRITTEN}"],
+        "id": FIX,
+        "title": _line(answers.fix) or f"{UNWRITTEN}: what to do",
+        "risk": answers.risk or "safe",
+        "commands": [_literal(answers.command) or f"echo {UNWRITTEN}"],
         "undo": answers.undo or f"{UNWRITTEN}: how to take it back",
-        "proof": answers.proof or f"echo {UNWRITTEN}",
+        "proof": _literal(answers.proof) or f"echo {UNWRITTEN}",
         "expect": answers.expect or f"{UNWRITTEN}: what that command shows when it worked",
     }
-    title = answers.cause or f"{UNWRITTEN}: why it happens"
-    return {"id": "first-cause", "title": title, "weight": 1.0, "fixes": [fix]}
+    title = _line(answers.cause) or f"{UNWRITTEN}: why it happens"
+    return {"id": CAUSE, "title": title, "weight": 1.0, "fixes": [fix]}
 
 
-def _telling_line(text: str, knowledge: KnowledgeBase) -> str:
-    views = tuple(View(document, knowledge.rows("advice")) for document in read([from_text(text, "text")]))
-    failing = failure_lines(views, knowledge.rows("failure_signs"))
-    failure = describe(views, failing)
-    if failure is not None and failure.message:
-        told = f"{failure.exception}: {failure.message}" if failure.exception else failure.message
-        return told.strip().splitlines()[0][:_LONGEST_LINE]
-    lines = [line.text.strip() for view in views for line in view.document.lines if line.text.strip()]
-    return lines[-1][:_LONGEST_LINE] if lines else ""
+def _literal(command: str) -> str:
+    """A command as it is run here: the interpreter and pip are those of the job."""
+    said = re.sub(r"^(?:sudo\s+)?python3?(?=\s)", "{{ python }}", command)
+    return re.sub(r"^(?:sudo\s+)?pip3?(?=\s)", "{{ pip }}", said)
 
 
-def _generalized(line: str, variables: Iterable[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
-    """The line as an expression in which what differs from run to run is open."""
-    taken: dict[str, str] = {}
-    parts: list[str] = []
-    done = 0
-    for start, end, row in _places(line, variables):
-        parts.append(regexes.escaped_part(line[done:start]))
-        kept = re.match(row.get("keep", ""), line[start:end])
-        head = kept.group() if kept else ""
-        value = line[start + len(head) : end]
-        name = row.get("name", "") if row.get("group", True) else ""
-        is_named = bool(name) and name not in taken
-        if is_named:
-            taken[name] = " ".join(value.split())
-        becomes = f"(?P<{name}>{row['becomes']})" if is_named else row["becomes"]
-        parts.append(regexes.escaped_part(head) + becomes)
-        done = end
-    return "".join([*parts, regexes.escaped_part(line[done:])]), taken
-
-
-def _places(line: str, variables: Iterable[Mapping[str, Any]]) -> list[tuple[int, int, Mapping[str, Any]]]:
-    """Stretches of the line that a variable covers, in order; the first row that fits a place has it."""
-    places: list[tuple[int, int, Mapping[str, Any]]] = []
-    for row in variables:
-        for found in re.finditer(row["regex"], line):
-            if all(found.end() <= start or end <= found.start() for start, end, _ in places):
-                places.append((found.start(), found.end(), row))
-    return sorted(places, key=lambda place: place[0])
-
-
-def _questions(line: str) -> list[str]:
+def _questions(material: Material, knowledge: KnowledgeBase) -> list[str]:
+    """How people look for this error: its words as they type them, the name of what raised it in front."""
     unasked = f"{UNWRITTEN}: how people ask who have no error text"
-    words = re.findall(r"\b[A-Za-z][A-Za-z_]{2,}\b", line)[:_ASKED_WORDS]
-    if not words:
-        return [unasked]
+    asked = [material.answers.question or unasked]
+    if material.proposal is None:
+        return asked
+    rows = knowledge.table("variables")["variables"]
+    library = _library(material.text)
+    words = [word for word in plain_words(_message(material.proposal.line), rows) if word.lower() != library]
+    words = words[:_ASKED_WORDS]
+    while words and words[-1].lower() in _SMALL:
+        words.pop()
+    if len(words) < _SHORTEST_QUESTION:
+        return asked
     short = " ".join(words)
-    return [f"what does {short} mean", f"how do i fix {short}", unasked]
+    named = f"{library} {short}" if library else f"why {short}"
+    return [named, f"how do i fix {short}", *asked]
+
+
+def _message(line: str) -> str:
+    """What is said after the type of the exception."""
+    return re.sub(r"^[\w.]*(?:Error|Exception)\w*: ", "", line)
+
+
+def _library(text: str) -> str:
+    """The package whose code raised it, by the deepest frame or the exception's own name; "" if none."""
+    frames: list[str] = re.findall(r"(?:site|dist)-packages[/\\](\w+)", text)
+    raised: list[str] = re.findall(r"^(\w+)(?:\.\w+)*\.\w*(?:Error|Exception)\w*:", text, re.MULTILINE)
+    named = [*frames[-1:], *raised[-1:]]
+    return named[0].lower() if named else ""
 
 
 def _examples(text: str, proposal: Proposal | None) -> list[dict[str, Any]]:
     """The pasted text, and its telling line as a launcher and as a logger print it."""
     if proposal is None:
-        return [{"text": f"{UNWRITTEN}: a text in which it happened ({number})"} for number in (1, 2, 3)]
-    wanted = {"captured": dict(proposal.captured)} if proposal.captured else {}
-    texts = [text.strip("\n") + "\n", *(form.format(proposal.line) for form in _WRAPPED)]
-    return [{"text": shown, **wanted} for shown in texts]
-
-
-def _near_misses(text: str, knowledge: KnowledgeBase) -> list[dict[str, str]]:
-    """Examples of other entries that read most like this one: what is easily taken for it."""
-    from rapidfuzz.fuzz import token_set_ratio
-    from rapidfuzz.process import extract
-
-    texts = {
-        entry_id: min((example.text for example in knowledge.entry(entry_id).examples), key=len)
-        for entry_id in knowledge.ids
-    }
-    near = extract(text, texts, scorer=token_set_ratio, limit=_NEIGHBOURS)
-    return [{"text": said, "because": f"that is {entry_id}"} for said, _, entry_id in near]
-
-
-def already_known(text: str, knowledge: KnowledgeBase) -> str:
-    """The id of the entry that answers this text already, "" if none does."""
-    found = [
-        one for one in diagnose(text, knowledge=knowledge).findings if one.entry.id != "python-exception"
+        kept = [{"text": text.strip("\n") + "\n"}] if text.strip() else []
+        unwritten = [{"text": f"{UNWRITTEN}: a text in which it happened ({number})"} for number in (1, 2, 3)]
+        return [*kept, *unwritten][:3]
+    texts = [
+        _excerpt(text, proposal.line).strip("\n") + "\n",
+        *(form.format(proposal.line) for form in _WRAPPED),
     ]
-    return found[0].entry.id if found and found[0].reasons and found[0].reasons[0][0] != "question" else ""
+    return [{"text": shown, **_captured(proposal.captured)} for shown in texts]
+
+
+def _excerpt(text: str, line: str) -> str:
+    """The text, of a long one what stands around the telling line: an example is read by people."""
+    lines = text.split("\n")
+    if len(lines) <= _MOST_LINES:
+        return text
+    said = line.partition(": ")[2] or line
+    numbers = [number for number, shown in enumerate(lines) if said in shown or line in shown]
+    at = numbers[-1] if numbers else len(lines) - 1
+    return "\n".join(lines[max(0, at - _LINES_BEFORE) : at + _LINES_AFTER])
+
+
+def _captured(captured: Mapping[str, str]) -> dict[str, Any]:
+    return {"captured": dict(captured)} if captured else {}

@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from gpuhelp.authoring.reasons import MATCHED, Reasons, explain_match
+from gpuhelp.commands.common import no_such_entry
 from gpuhelp.errors import InputError
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.reading.pieces import RawText
@@ -29,7 +30,7 @@ def _try(
         raise InputError(words("error.kb_try"))
     entry, paths = ids[0], options.what[1:]
     if entry not in knowledge.ids:
-        raise InputError(words("error.no_entry", asked=entry))
+        raise InputError(no_such_entry(entry, entry, knowledge, words))
     reasons = explain_match(_texts(paths, terminal, knowledge), knowledge, [entry])
     return _told(reasons, words, is_one=True)
 

@@ -4,106 +4,122 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from gpuhelp.authoring.draft import Answers, already_known, draft, propose
+from gpuhelp.authoring.checks import healthy_logs
+from gpuhelp.authoring.draft import UNWRITTEN, Answers, Material, by_language, draft, korean_draft, remarks
+from gpuhelp.authoring.neighbours import already_known, near_misses
+from gpuhelp.authoring.telling import Proposed, examples_of, propose
 from gpuhelp.authoring.yaml_text import to_yaml
 from gpuhelp.commands.common import knowledge_of
+from gpuhelp.commands.new_files import check_place, folder_of, schema_from, write_whole
+from gpuhelp.commands.new_input import Asker, checked_layer, pasted
 from gpuhelp.errors import ExitCode, InputError
-from gpuhelp.kb.entry import LAYERS
-from gpuhelp.kb.files import SHIPPED
-from gpuhelp.kb.origins import user_folder
+from gpuhelp.kb.load import KnowledgeBase
+from gpuhelp.rendering.layout import printable
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_LONGEST_ID = 60
+_MOST_REFUSED_TOLD = 3
+
+
+class _Written(NamedTuple):
+    """What there is to tell: the files, the places left to fill in, and how the pattern was found."""
+
+    paths: tuple[Path, ...]
+    unwritten: int
+    proposed: Proposed
+    log: str
 
 
 def write_new_entry(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
-    """Writes the file and says what to do next. Raises InputError for a bad id or a file that exists."""
-    entry_id = _entry_id(options, words)
-    if options.layer and options.layer not in LAYERS:
-        raise InputError(words("error.kb_layer", layer=options.layer, known=", ".join(LAYERS)))
-    path = _place(options) / f"{entry_id}.yaml"
-    if path.exists():
-        raise InputError(words("error.kb_exists", path=path))
+    """Writes the file and says what to do next. Raises InputError where nothing can be written.
+
+    A Ctrl-C at the questions keeps what was answered so far; before them it leaves nothing behind.
+    """
+    entry_id, layer = _entry_id(options, words), checked_layer(options, words)
+    path = folder_of(options) / f"{entry_id}.yaml"
+    check_place(path, words, may_replace=options.force)
     knowledge = knowledge_of(options, terminal)
-    if entry_id in knowledge.ids:
+    if entry_id in knowledge.ids and not path.exists():
         raise InputError(words("error.kb_taken", id=entry_id))
-    text = _pasted(options, terminal, words)
-    asker = _Asker(terminal, words, asks=terminal.stdin_is_terminal)
-    proposal = propose(text, knowledge) if text.strip() else None
-    layer = options.layer or asker("layer", known=", ".join(LAYERS)) or "code"
-    answers = Answers(**{one.name: asker(one.name) for one in fields(Answers)})
-    data = draft(entry_id, layer if layer in LAYERS else "code", text, proposal, answers, knowledge)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(to_yaml(data, _schema_from(path)), "utf-8")
-    known = already_known(text, knowledge) if text.strip() else ""
-    _tell(terminal, words, path, proposal.regex if proposal else "", known)
-    return ExitCode.NO_FAILURE
+    try:
+        text = pasted(options, terminal, knowledge, words)
+    except KeyboardInterrupt:
+        print(f"\n{words('kb.new.nothing')}", file=terminal.stderr)
+        return ExitCode.INTERRUPTED
+    found, proposed = _found(entry_id, text, knowledge)
+    if found.known:
+        _show(terminal, [words("kb.new.known", id=found.known, path=path)])
+    asker = Asker(terminal, words)
+    layer = layer or asker.layer()
+    english, korean = by_language(asker.answers())
+    material = replace(found, layer=layer, answers=english)
+    files = {path: to_yaml(draft(material, knowledge), schema_from(path), remarks(material))}
+    if options.korean or words.language == "ko" or korean != Answers():
+        files[path.with_suffix(".ko.yaml")] = to_yaml(korean_draft(korean), "")
+    written = _write(files, options, words, proposed)
+    if asker.interrupted:
+        print(words("kb.new.interrupted"), file=terminal.stderr)
+    _tell(terminal, words, written)
+    return ExitCode.INTERRUPTED if asker.interrupted else ExitCode.NO_FAILURE
+
+
+def _found(entry_id: str, text: str, knowledge: KnowledgeBase) -> tuple[Material, Proposed]:
+    """What the text gives a draft before anybody was asked, and how its pattern was found."""
+    others = examples_of(knowledge, without=entry_id)
+    proposed = propose(text, knowledge, healthy_logs(), others)
+    known = already_known(text, knowledge)
+    known = "" if known == entry_id else known
+    line = proposed.proposal.line if proposed.proposal else text
+    near = near_misses(line, proposed.proposal, others, without=known)
+    return Material(entry_id, "", text, proposed.proposal, Answers(), near, known), proposed
 
 
 def _entry_id(options: argparse.Namespace, words: Words) -> str:
-    given = options.what[0] if len(options.what) == 1 else ""
-    if not _ID.fullmatch(given):
-        raise InputError(words("error.kb_id", id=" ".join(options.what) or "''"))
-    return str(given)
+    given = " ".join(options.what)
+    if _ID.fullmatch(given) and len(given) <= _LONGEST_ID:
+        return given
+    words_of_it = re.findall(r"[a-z0-9]+", given.lower())
+    near = "-".join(words_of_it)[:_LONGEST_ID].strip("-") or "my-library-failed"
+    raise InputError(words("error.kb_id", id=given or "''", near=near))
 
 
-def _place(options: argparse.Namespace) -> Path:
-    """The folder to write to: --to, else the tree that gpuhelp runs from, else the person's own."""
-    family = options.family or "not-gpu"
-    if options.to:
-        return Path(options.to)
-    tree = Path(SHIPPED)
-    is_tree = (tree.parent / "pyproject.toml").is_file()
-    return tree / "entries" / family if is_tree else user_folder() / family
+def _write(files: dict[Path, str], options: argparse.Namespace, words: Words, proposed: Proposed) -> _Written:
+    for path in files:
+        check_place(path, words, may_replace=options.force)
+    for path, text in files.items():
+        write_whole(path, text, words, may_replace=options.force)
+    log = options.pasted if options.pasted and options.pasted != "-" else "ERROR.txt"
+    unwritten = sum(UNWRITTEN in line for text in files.values() for line in text.splitlines())
+    return _Written(tuple(files), unwritten, proposed, log)
 
 
-def _schema_from(path: Path) -> str:
-    """How the file names the schema: relative within our tree, else by its place."""
-    tree = Path(SHIPPED) / "entries"
-    return "../../schema.json" if tree in path.resolve().parents else str(Path(SHIPPED) / "schema.json")
+def _tell(terminal: Terminal, words: Words, written: _Written) -> None:
+    path, proposed = written.paths[0], written.proposed
+    lines = [words("kb.new.written", path=one) for one in written.paths]
+    for line, where in proposed.refused[:_MOST_REFUSED_TOLD]:
+        lines.append(words("kb.new.refused", line=line, where=where))
+    if proposed.proposal:
+        lines.append(words("kb.new.proposed", regex=proposed.proposal.regex))
+    else:
+        lines.append(words("kb.new.no_pattern"))
+    lines += [words("kb.new.or", regex=one.regex) for one in proposed.others]
+    lines.append(words("kb.new.next", path=_quoted(path), places=written.unwritten, log=_quoted(written.log)))
+    _show(terminal, lines)
 
 
-def _pasted(options: argparse.Namespace, terminal: Terminal, words: Words) -> str:
-    """The error text: of --from, of a pipe, or pasted at the terminal up to an empty line."""
-    if options.pasted and options.pasted != "-":
-        try:
-            return Path(options.pasted).read_text("utf-8", errors="replace")
-        except OSError as error:
-            raise InputError(
-                words("error.unreadable", path=options.pasted, reason=error.strerror or error)
-            ) from None
-    if not terminal.stdin_is_terminal:
-        return terminal.stdin.read().decode("utf-8", errors="replace")
-    print(words("kb.new.paste"), file=terminal.stdout, flush=True)
-    lines: list[str] = []
-    while (line := terminal.stdin.readline().decode("utf-8", errors="replace")).strip():
-        lines.append(line)
-    return "".join(lines)
+def _show(terminal: Terminal, lines: list[str]) -> None:
+    """The lines as they may be shown: what stands in a pasted text steers no terminal."""
+    shown = [printable(part) for line in lines for part in line.split("\n")]
+    print("\n".join(shown), file=terminal.stdout, flush=True)
 
 
-class _Asker:
-    """Asks one question a line; an empty answer leaves the place to be filled in later."""
+def _quoted(path: Path | str) -> str:
+    import shlex
 
-    def __init__(self, terminal: Terminal, words: Words, *, asks: bool) -> None:
-        self._terminal, self._words, self._asks = terminal, words, asks
-
-    def __call__(self, name: str, **values: Any) -> str:
-        if not self._asks:
-            return ""
-        print(self._words(f"kb.new.ask.{name}", **values), end=" ", file=self._terminal.stdout, flush=True)
-        return self._terminal.stdin.readline().decode("utf-8", errors="replace").strip()
-
-
-def _tell(terminal: Terminal, words: Words, path: Path, regex: str, known: str) -> None:
-    lines = [words("kb.new.written", path=path)]
-    if regex:
-        lines.append(words("kb.new.proposed", regex=regex))
-    if known:
-        lines.append(words("kb.new.known", id=known))
-    lines.append(words("kb.new.next", path=path))
-    print("\n".join(lines), file=terminal.stdout)
+    return shlex.quote(str(path))
