@@ -16,6 +16,8 @@ from gpuhelp.probes.registry import ProbeUnavailable, probe
 NEEDED_DEVICES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/kfd")
 NUMBERED_DEVICES = ("nvidia[0-9]*", "dri/renderD*")
 WSL_DEVICE = "/dev/dxg"
+MACOS_VERSION = "/System/Library/CoreServices/SystemVersion.plist"
+SYSCTL = "/usr/sbin/sysctl"
 
 _LIMITS = (
     ("Max open files", "host.open_files_limit"),
@@ -32,6 +34,8 @@ def operating_system(machine: Machine) -> Mapping[str, FactValue]:
     distribution = parse_os_release(machine.read("/etc/os-release") or "")
     if machine.platform == "windows":
         distribution = f"Windows {_release()}"
+    if machine.platform == "macos":
+        distribution = parse_system_version(machine.read(MACOS_VERSION) or "")
     facts.update({"os.kernel": kernel} if kernel else {})
     facts.update({"os.distribution": distribution} if distribution else {})
     return facts
@@ -48,6 +52,8 @@ def memory(machine: Machine) -> Mapping[str, FactValue]:
     The commit limit is null unless the kernel keeps to it (vm.overcommit_memory=2).
     """
     text = machine.read("/proc/meminfo")
+    if text is None and machine.platform == "macos":
+        return macos_memory(machine)
     if text is None:
         raise ProbeUnavailable("there is no /proc/meminfo on this system")
     sizes = parse_meminfo(text)
@@ -136,9 +142,24 @@ def parse_os_release(text: str) -> str | None:
     return match[2] if match else None
 
 
+def parse_system_version(text: str) -> str | None:
+    """macOS and its version, of the text of SystemVersion.plist."""
+    match = re.search(r"<key>ProductVersion</key>\s*<string>([\d.]+)</string>", text)
+    return f"macOS {match[1]}" if match else None
+
+
+def macos_memory(machine: Machine) -> dict[str, FactValue]:
+    """Memory of a Mac in bytes, which GPU programs share with all others. What is free is not told there."""
+    command = (str(machine.path(SYSCTL)), "-n", "hw.memsize")
+    said = machine.children.run(command, timeout_s=1.0, env=machine.environ).stdout.strip()
+    if not said.isdigit():
+        raise ProbeUnavailable("sysctl does not tell the memory of this Mac")
+    return {"host.ram_total_bytes": int(said)}
+
+
 def parse_meminfo(text: str) -> dict[str, int]:
     """Sizes of /proc/meminfo in bytes; the file has KiB and writes kB."""
-    pattern = re.compile(r"^(\w+):\s+(\d+) kB$", re.MULTILINE)
+    pattern = re.compile(r"^(\w+):\s+(\d{1,18}) kB$", re.MULTILINE)
     return {match[1]: int(match[2]) * 1024 for match in pattern.finditer(text)}
 
 
@@ -146,7 +167,7 @@ def parse_limits(text: str) -> dict[str, FactValue]:
     """The soft limits in /proc/self/limits, which are those in force."""
     facts: dict[str, FactValue] = {}
     for title, fact in _LIMITS:
-        match = re.search(rf"^{title}\s+(\d+|unlimited)\s", text, re.MULTILINE)
+        match = re.search(rf"^{title}\s+(\d{{1,20}}|unlimited)\s", text, re.MULTILINE)
         if match:
             facts[fact] = None if match[1] == "unlimited" else int(match[1])
     return facts

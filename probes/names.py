@@ -47,10 +47,27 @@ PROCESS_FIELDS = (
     FactName("is_self", _FLAG, "the process belongs to the person who asks"),
 )
 
+MIG_FIELDS = (
+    FactName("uuid", _TEXT, "identity, as CUDA_VISIBLE_DEVICES takes it"),
+    FactName("name", _TEXT, "product name and profile, e.g. NVIDIA A100-SXM4-40GB MIG 3g.20gb"),
+    FactName("gpu_instance_id", _INTEGER, "id of the GPU instance"),
+    FactName("compute_instance_id", _INTEGER, "id of the compute instance in it"),
+    FactName("memory_total_bytes", _INTEGER, "memory of the instance", "bytes"),
+    FactName("memory_used_bytes", _INTEGER, "memory in use, by anybody", "bytes"),
+)
+
+LINK_FIELDS = (
+    FactName("from", _INTEGER, "index of one GPU"),
+    FactName("to", _INTEGER, "index of the other GPU"),
+    FactName("kind", _TEXT, "nvlink, or where the PCIe paths meet: pix, pxb, phb, node or sys"),
+    FactName("nvlink_count", _INTEGER, "NVLinks between them that are up, or that both have to switches"),
+)
+
 GPU_FIELDS = (
     FactName("index", _INTEGER, "NVML index, which is the order of nvidia-smi"),
     FactName("uuid", _TEXT, "identity that survives reordering"),
     FactName("name", _TEXT, "product name"),
+    FactName("pci", _TEXT, "PCI address, e.g. 0000:01:00.0"),
     FactName("error", _TEXT, "why this GPU does not answer; absent when it does"),
     FactName("compute_capability", _TEXT, "compute capability, e.g. 8.6"),
     FactName("sm", _TEXT, "architecture name of the compute capability, e.g. sm_86"),
@@ -67,14 +84,19 @@ GPU_FIELDS = (
     FactName("power_limit_watts", _NUMBER, "power limit in force", "watts"),
     FactName("throttle_reasons", _TEXTS, "why clocks are lowered at the moment"),
     FactName("ecc_uncorrected", _INTEGER, "uncorrected ECC errors since the driver was loaded"),
+    FactName("ecc_uncorrected_aggregate", _INTEGER, "uncorrected ECC errors since the GPU was made"),
     FactName("retired_pages", _INTEGER, "memory pages taken out of use"),
+    FactName("remapped_rows", _INTEGER, "memory rows replaced by spare ones"),
     FactName("row_remap_pending", _FLAG, "a row remapping waits for a reset"),
+    FactName("row_remap_failure", _FLAG, "a row could not be remapped: no spare ones are left"),
     FactName("pcie_generation", _INTEGER, "PCIe generation of the link now"),
     FactName("pcie_generation_max", _INTEGER, "PCIe generation the link can reach"),
     FactName("pcie_width", _INTEGER, "PCIe lanes of the link now"),
     FactName("pcie_width_max", _INTEGER, "PCIe lanes the link can reach"),
     FactName("mig_mode", _FLAG, "MIG is on; absent where the GPU knows no MIG"),
-    FactName("mig_instances", _RECORDS, "MIG instances"),
+    FactName("nvlinks_active", _INTEGER, "NVLinks of this GPU that are up"),
+    FactName("nvlinks_inactive", _INTEGER, "NVLinks of this GPU that are down"),
+    FactName("mig_instances", _RECORDS, "MIG instances", fields=MIG_FIELDS),
     FactName("compute_mode", _TEXT, "default, exclusive_thread, prohibited or exclusive_process"),
     FactName("persistence_mode", _FLAG, "the driver stays loaded while nothing runs"),
     FactName("processes", _RECORDS, "processes that hold GPU memory", fields=PROCESS_FIELDS),
@@ -97,9 +119,9 @@ FACT_NAMES = (
     FactName("driver.error", _TEXT, "why NVML does not start, in its own words; null when it does"),
     FactName("fabric.manager_running", _FLAG, "the fabric manager runs"),
     FactName("fabric.manager_version", _TEXT, "version of the fabric manager"),
-    FactName("fabric.state", _TEXT, "state of the NVSwitch fabric"),
+    FactName("fabric.state", _TEXT, "state of the NVSwitch fabric as nvidia-smi tells it, e.g. Completed"),
     FactName("gpus", _RECORDS, "GPUs of this machine, by index", fields=GPU_FIELDS),
-    FactName("topology.links", _RECORDS, "how GPUs are linked to each other"),
+    FactName("topology.links", _RECORDS, "how GPUs are linked to each other", fields=LINK_FIELDS),
     FactName("torch.installed", _FLAG, "PyTorch is installed for that interpreter"),
     FactName("torch.version", _TEXT, "version of PyTorch, e.g. 2.6.0+cu124"),
     FactName("torch.cuda_runtime_version", _TEXT, "CUDA runtime version of the build; null: no CUDA build"),
@@ -142,6 +164,16 @@ FACT_NAMES = (
         ),
     ),
     FactName("host.groups", _TEXTS, "groups of the user"),
+    FactName(
+        "host.pci_gpus",
+        _RECORDS,
+        "NVIDIA GPUs on the PCI bus, whether or not their driver works",
+        fields=(
+            FactName("pci", _TEXT, "PCI address"),
+            FactName("name", _TEXT, "product name"),
+            FactName("kernel_driver", _TEXT, "kernel driver that holds it, e.g. nvidia, nouveau, vfio-pci"),
+        ),
+    ),
     FactName("host.network_interfaces", _TEXTS, "network interfaces"),
     FactName("host.ram_total_bytes", _INTEGER, "memory of the host", "bytes"),
     FactName("host.ram_available_bytes", _INTEGER, "memory of the host that programs can still get", "bytes"),

@@ -1,201 +1,171 @@
 """Prints what NVML tells. A script that runs in a process of its own, because NVML can hang or crash.
 
-    python -I -S -B nvml_child.py DIRECTORY-OF-PYNVML
+    python -I -S -B nvml_child.py DIRECTORY-OF-PYNVML PATIENCE-S [FUNCTION@GPU ...]
 
-One JSON object a line. The first is {"driver": {...}, "count": number of GPUs}, or {"error": words, "code":
-NVML error code}. Then one for each GPU, written as soon as it is known, so that a later call that hangs costs
-only what comes after it. A field that cannot be read is left out. Only init, shutdown, get and error-string
-calls; nothing of gpuhelp is imported here.
+One JSON object a line, each written as soon as it is known, so that a call that hangs or crashes costs only
+what comes after it; the calls named at the end are left out, so that a second child can tell the rest:
+
+    {"ask": [function, GPU index or null, field]}                before every call but the start
+    {"error": words, "code": NVML error code}                    NVML did not start
+    {"driver": {...}, "count": number of GPUs, "failed": {...}}
+    {"gpu": index, "is": {...}, "failed": {...}}                 several for each GPU
+    {"gpu": index, "is": {...}, "done": true}                    the last of a GPU
+    {"links": [...]}, {"fabric": state}, {"failed": {...}}
+    {"end": true}
+
+A field that cannot be read is left out; `failed` says why by its NVML error code. Only init, shutdown, get
+and error-string calls.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-import json
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")  # NVML_COMPUTEMODE_*
-SWITCHES = (False, True)  # NVML_FEATURE_*, NVML_DEVICE_MIG_*
-NOT_ANSWERED: Any = object()
-MILLIWATTS_PER_WATT = 1000
+if TYPE_CHECKING:
+    from gpuhelp.probes import nvml_links as links
+    from gpuhelp.probes.nvml_asking import Gpu, Record, Session
+
 LONGEST_S = 60  # ends this process should the one that started it be gone
-LINUX_MAX_PID = 1 << 22  # PID_MAX_LIMIT, include/linux/threads.h
-
-Record = dict[str, Any]
-Reader = Callable[[Any, Any], Record]
+MAX_DATA_BYTES = 1 << 30  # a size that the library tells may be garbage
+MAX_GPUS = 256
 
 
-def main(pynvml_directory: str) -> int:
-    """Exit status 0 when NVML started, 1 when it did not; the first line says which."""
-    if hasattr(signal, "alarm"):
-        signal.alarm(LONGEST_S)
+def main(pynvml_directory: str, patience_s: str, *skip: str) -> int:
+    """Exit status 0 when NVML started, 1 when it did not; the first line but questions says which."""
+    guard()
+    find_siblings()
     sys.path.append(pynvml_directory)
-    nvml = importlib.import_module("pynvml")
+    from gpuhelp.probes.nvml_asking import Session, tell
+
+    bindings = importlib.import_module("pynvml")
+    session = Session(bindings, frozenset(skip), float(patience_s))
+    tell({"ask": ["nvmlInit", None, "start"]})
     try:
-        nvml.nvmlInit()
-    except nvml.NVMLError as error:
-        tell({"error": words(nvml, error), "code": error.value})
+        bindings.nvmlInit()
+    except bindings.NVMLError as error:
+        session.watch()
+        tell({"error": session.words(error), "code": error.value})
         return 1
-    try:
-        count = ask(nvml, "nvmlDeviceGetCount")
-        tell({"driver": driver(nvml), **known(count=count)})
-        for index in range(0 if count is NOT_ANSWERED else count):
-            tell({"gpu": gpu(nvml, index)})
-    finally:
-        ask(nvml, "nvmlShutdown")
+    session.watch()
+    look(session)
+    session.ask("shutdown", "nvmlShutdown")
+    tell({"end": True})
     return 0
 
 
-def tell(part: Record) -> None:
-    """One line, at once: the next call may never return."""
-    sys.stdout.write(json.dumps(part) + "\n")
-    sys.stdout.flush()
+def guard() -> None:
+    """Limits on this process: its time and its memory."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(LONGEST_S)
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        resource = importlib.import_module("resource")
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        bound = MAX_DATA_BYTES if hard == resource.RLIM_INFINITY else min(hard, MAX_DATA_BYTES)
+        resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
 
 
-def ask(nvml: Any, function: str, *arguments: Any) -> Any:
-    """What an NVML function returns, or NOT_ANSWERED.
+def find_siblings() -> None:
+    """Make the modules beside this script importable by their full names, without the rest of the package."""
+    if "gpuhelp" in sys.modules:
+        return
+    for name, path in (("gpuhelp", []), ("gpuhelp.probes", [str(Path(__file__).parent)])):
+        module = ModuleType(name)
+        module.__path__ = path
+        sys.modules[name] = module
 
-    Any call may fail on any machine: not supported, GPU lost, a function this driver or these bindings do not
-    have.
+
+def look(session: Session) -> None:
+    """Tell driver and count, every GPU, and what holds between them.
+
+    A GPU with a call that is left out comes last, for it may have more of them.
     """
-    try:
-        return getattr(nvml, function)(*arguments)
-    except (nvml.NVMLError, AttributeError, UnicodeDecodeError):
-        return NOT_ANSWERED
+    from gpuhelp.probes.nvml_asking import tell, within
+
+    count = session.ask("gpus", "nvmlDeviceGetCount", sound=within(0, MAX_GPUS))
+    tell({"driver": driver(session), **({} if count is None else {"count": count}), **session.take_failed()})
+    troubled = {place for _, _, place in (each.partition("@") for each in session.skip)}
+    order = sorted(range(count or 0), key=lambda index: (str(index) in troubled, index))
+    gpus = [gpu for index in order if f"*@{index}" not in session.skip and (gpu := one_gpu(session, index))]
+    together(session, sorted(gpus, key=lambda each: each[0].index), whole=len(gpus) == count)
 
 
-def known(**fields: Any) -> Record:
-    """The fields that were answered."""
-    return {name: value for name, value in fields.items() if value is not NOT_ANSWERED}
-
-
-def words(nvml: Any, error: Any) -> str:
-    """An NVML error in NVML's own words; the bindings' where the library cannot be asked."""
-    text = ask(nvml, "nvmlErrorString", error.value)
-    return str(error) if text is NOT_ANSWERED else str(text)
-
-
-def driver(nvml: Any) -> Record:
+def driver(session: Session) -> Record:
     """`version`, e.g. 550.90.07, and `cuda_api_version`, e.g. 12.4 (NVML gives 12040)."""
-    number = ask(nvml, "nvmlSystemGetCudaDriverVersion_v2")
-    if number is NOT_ANSWERED:  # no libcuda, or a driver before the function; this one always has an answer
-        number = ask(nvml, "nvmlSystemGetCudaDriverVersion")
-    api = number if number is NOT_ANSWERED else f"{number // 1000}.{number % 1000 // 10}"
-    return known(version=ask(nvml, "nvmlSystemGetDriverVersion"), cuda_api_version=api)
+    from gpuhelp.probes.nvml_asking import is_version, known, within
+
+    # The first fails without libcuda, and on drivers that do not have it; the second always has an answer.
+    field, sound = "driver.cuda_api_version", within(1000, 1_000_000)
+    functions = "nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"
+    number = session.first(field, *(partial(session.ask, field, each, sound=sound) for each in functions))
+    api = None if number is None else f"{number // 1000}.{number % 1000 // 10}"
+    version = session.ask("driver.version", "nvmlSystemGetDriverVersion", sound=is_version)
+    return known(version=version, cuda_api_version=api)
 
 
-def gpu(nvml: Any, index: int) -> Record:
-    """The record of one GPU; with `error` if it does not answer as a whole."""
-    record: Record = {"index": index}
-    try:
-        handle = nvml.nvmlDeviceGetHandleByIndex(index)
-    except nvml.NVMLError as error:
-        return {**record, "error": words(nvml, error)}
-    for read in READERS:
-        record.update(read(nvml, handle))
-    return {**record, **health(nvml, handle)}
+def one_gpu(session: Session, index: int) -> tuple[Gpu, str | None, links.NvLinks | None] | None:
+    """Tell one GPU, field by field. What comes back says how it is linked; None for one without a handle."""
+    from gpuhelp.probes import nvml_fields, nvml_sharing
+    from gpuhelp.probes.nvml_asking import Gpu, tell
+    from gpuhelp.probes.nvml_links import nvlink_fields, nvlinks
+
+    function = "nvmlDeviceGetHandleByIndex"
+    handle = session.ask("handle", function, index, gpu=index)
+    if handle is None:
+        failed = session.take_failed().get("failed", {})
+        if failed:  # else the call was left out
+            error = {"error": error_words(session, failed["handle"])}
+            tell({"gpu": index, "is": error, "failed": failed, "done": True})
+        return None
+    gpu, pci = Gpu(session, index, handle), None
+    for read in (*nvml_fields.READERS, *nvml_sharing.READERS):
+        fields = read(gpu)
+        pci = fields.get("pci", pci)
+        tell_fields(session, index, fields)
+    found = nvlinks(gpu)
+    tell_fields(session, index, nvlink_fields(found))
+    tell({"gpu": index, "is": {}, "done": True})
+    return gpu, pci, found
 
 
-def health(nvml: Any, handle: Any) -> Record:
-    """`error`, if a GPU that still has a handle is lost.
+def tell_fields(session: Session, index: int, fields: Record) -> None:
+    """One line of a GPU; with `error`, if one of the calls said that the GPU is lost.
 
     Other errors say that one call is not for this GPU.
     """
-    try:
-        nvml.nvmlDeviceGetMemoryInfo(handle)
-    except nvml.NVMLError as error:
-        if error.value in (nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_RESET_REQUIRED):
-            return {"error": words(nvml, error)}
-    return {}
+    from gpuhelp.probes.nvml_asking import NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED, tell
+
+    failed = session.take_failed()
+    for why in failed.get("failed", {}).values():
+        if why in (NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED):
+            fields = {**fields, "error": error_words(session, why)}
+    tell({"gpu": index, "is": fields, **failed})
 
 
-def identity(nvml: Any, handle: Any) -> Record:
-    """`uuid`, `name`, `compute_capability` and `sm`."""
-    fields = known(uuid=ask(nvml, "nvmlDeviceGetUUID", handle), name=ask(nvml, "nvmlDeviceGetName", handle))
-    capability = ask(nvml, "nvmlDeviceGetCudaComputeCapability", handle)
-    if capability is not NOT_ANSWERED:
-        major, minor = capability
-        fields.update(compute_capability=f"{major}.{minor}", sm=f"sm_{major}{minor}")
-    return fields
+def error_words(session: Session, code: int) -> str:
+    return session.words(session.bindings.NVMLError(code))
 
 
-def memory(nvml: Any, handle: Any) -> Record:
-    """Total, used and free, in bytes.
+def together(
+    session: Session, gpus: list[tuple[Gpu, str | None, links.NvLinks | None]], *, whole: bool
+) -> None:
+    """Tell how the GPUs are linked, and the state of the fabric. `whole`: these are all GPUs there are."""
+    from gpuhelp.probes.nvml_asking import tell
+    from gpuhelp.probes.nvml_links import fabric_state, topology, worst
 
-    `used` is without what the driver reserves, as in nvidia-smi, where NVML can.
-    """
-    info = ask(nvml, "nvmlDeviceGetMemoryInfo", handle, getattr(nvml, "nvmlMemory_v2", None))
-    if info is NOT_ANSWERED:
-        info = ask(nvml, "nvmlDeviceGetMemoryInfo", handle)
-    if info is NOT_ANSWERED:
-        return {}
-    return {"memory_total_bytes": info.total, "memory_used_bytes": info.used, "memory_free_bytes": info.free}
+    pairs = topology(gpus)
+    if pairs or (whole and "topology.links" not in session.failed):
+        tell({"links": pairs})
+    states = [state for gpu, _, _ in gpus if (state := fabric_state(gpu)) is not None]
+    state = worst(states)
+    tell({**({} if state is None else {"fabric": state}), **session.take_failed()})
 
-
-def load(nvml: Any, handle: Any) -> Record:
-    """Utilization in percent, temperature in degrees Celsius, power and its limit in watts."""
-    rates = ask(nvml, "nvmlDeviceGetUtilizationRates", handle)
-    return known(
-        utilization_percent=rates if rates is NOT_ANSWERED else rates.gpu,
-        temperature_celsius=ask(nvml, "nvmlDeviceGetTemperature", handle, nvml.NVML_TEMPERATURE_GPU),
-        power_watts=watts(ask(nvml, "nvmlDeviceGetPowerUsage", handle)),
-        power_limit_watts=watts(ask(nvml, "nvmlDeviceGetEnforcedPowerLimit", handle)),
-    )
-
-
-def watts(milliwatts: Any) -> Any:
-    return milliwatts if milliwatts is NOT_ANSWERED else milliwatts / MILLIWATTS_PER_WATT
-
-
-def modes(nvml: Any, handle: Any) -> Record:
-    """Compute mode, persistence mode and current MIG mode, in words."""
-    mig = ask(nvml, "nvmlDeviceGetMigMode", handle)
-    return known(
-        compute_mode=word(COMPUTE_MODES, ask(nvml, "nvmlDeviceGetComputeMode", handle)),
-        persistence_mode=word(SWITCHES, ask(nvml, "nvmlDeviceGetPersistenceMode", handle)),
-        mig_mode=mig if mig is NOT_ANSWERED else word(SWITCHES, mig[0]),
-    )
-
-
-def word(words: tuple[Any, ...], number: Any) -> Any:
-    return NOT_ANSWERED if number is NOT_ANSWERED or number >= len(words) else words[number]
-
-
-def processes(nvml: Any, handle: Any) -> Record:
-    """`processes`: pid, program and memory in bytes of each compute and graphics process, by pid.
-
-    Without an answer about compute processes it is left out: a short list would say that nobody uses the GPU.
-    """
-    compute, graphics = running(nvml, handle, "Compute"), running(nvml, handle, "Graphics")
-    if compute is NOT_ANSWERED:
-        return {}
-    found: dict[int, Record] = {}
-    for process in (*compute, *(() if graphics is NOT_ANSWERED else graphics)):
-        memory_bytes = NOT_ANSWERED if process.usedGpuMemory is None else process.usedGpuMemory
-        program = ask(nvml, "nvmlSystemGetProcessName", process.pid)
-        found.setdefault(process.pid, known(pid=process.pid, program=program, memory_bytes=memory_bytes))
-    return {"processes": [found[pid] for pid in sorted(found)]}
-
-
-def running(nvml: Any, handle: Any, kind: str) -> Any:
-    # The unversioned functions raise an error of their own where the driver is older than the bindings. Early
-    # drivers of branch 535 lay the records of _v3 out otherwise than the bindings do, so that they are read
-    # askew (XuehaiPan/nvitop issue 75).
-    for version in ("_v3", "_v2"):
-        answer = ask(nvml, f"nvmlDeviceGet{kind}RunningProcesses{version}", handle)
-        if answer is not NOT_ANSWERED and all(plausible(process.pid) for process in answer):
-            return answer
-    return NOT_ANSWERED
-
-
-def plausible(pid: int) -> bool:
-    return sys.platform != "linux" or 0 < pid <= LINUX_MAX_PID
-
-
-READERS: tuple[Reader, ...] = (identity, memory, load, modes, processes)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

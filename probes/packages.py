@@ -19,22 +19,27 @@ GPU_PACKAGES = (
     "cupy_cuda12x", "cupy_cuda13x", "datasets", "deepspeed", "detectron2", "dgl", "diffusers",
     "exllamav2", "fairscale", "faiss_cpu", "faiss_gpu", "faiss_gpu_cu12", "flash_attn", "flashinfer",
     "flashinfer_python", "flax", "gptqmodel", "horovod", "huggingface_hub", "intel_extension_for_pytorch",
-    "jax", "jax_cuda12_pjrt", "jax_cuda12_plugin", "jax_cuda13_plugin", "jaxlib", "keras", "liger_kernel",
-    "lightgbm", "lightning", "llama_cpp_python", "mamba_ssm", "megatron_core", "mmcv", "mpi4py", "nccl",
-    "ninja", "numba", "numba_cuda", "numpy", "onnx", "onnxruntime", "onnxruntime_gpu", "open3d",
-    "opencv_python", "optimum", "packaging", "peft", "pip", "pynvml", "pytorch3d", "pytorch_lightning",
-    "pytorch_triton", "pytorch_triton_rocm", "ray", "safetensors", "scipy", "sentence_transformers",
-    "setuptools", "sglang", "spacy", "tensorboard", "tensorflow", "tensorflow_cpu", "tensorflow_gpu",
-    "tensorflow_rocm", "tensorrt", "tensorrt_llm", "tf_keras", "tinycudann", "tokenizers", "torch",
-    "torch_cluster", "torch_directml", "torch_geometric", "torch_scatter", "torch_sparse",
-    "torch_tensorrt", "torch_xla", "torchao", "torchaudio", "torchdata", "torchtext", "torchvision",
-    "transformer_engine", "transformers", "triton", "triton_rocm", "triton_windows", "trl", "unsloth",
-    "vllm", "vllm_flash_attn", "wheel", "xformers", "xgboost",
+    "intel_extension_for_tensorflow", "jax", "jax_cuda12_pjrt", "jax_cuda12_plugin", "jax_cuda13_plugin",
+    "jax_metal", "jaxlib", "keras", "liger_kernel", "lightgbm", "lightning", "llama_cpp_python",
+    "mamba_ssm", "megatron_core", "mlx", "mmcv", "mpi4py", "nccl", "ninja", "numba", "numba_cuda",
+    "numpy", "oneccl_bind_pt", "onnx", "onnxruntime", "onnxruntime_gpu", "open3d", "opencv_python",
+    "optimum", "packaging", "peft", "pip", "pynvml", "pytorch3d", "pytorch_lightning", "pytorch_triton",
+    "pytorch_triton_rocm", "ray", "safetensors", "scipy", "sentence_transformers", "setuptools",
+    "sgl_kernel", "sglang", "spacy", "tensorboard", "tensorflow", "tensorflow_cpu", "tensorflow_gpu",
+    "tensorflow_metal", "tensorflow_rocm", "tensorrt", "tensorrt_llm", "tf_keras", "tinycudann",
+    "tokenizers", "torch", "torch_cluster", "torch_directml", "torch_geometric", "torch_scatter",
+    "torch_sparse", "torch_tensorrt", "torch_xla", "torchao", "torchaudio", "torchdata", "torchtext",
+    "torchvision", "transformer_engine", "transformers", "triton", "triton_rocm", "triton_windows", "trl",
+    "unsloth", "vllm", "vllm_flash_attn", "wheel", "xformers", "xgboost",
 )  # fmt: skip
 
 # Libraries of the vendors as wheels. Which there are depends on the release: only those installed are told.
 VENDOR_PREFIXES = ("nvidia_", "rocm", "cupy_", "jax_cuda", "jax_rocm", "tensorrt_")
 
+# Libraries of CUDA as Conda packages, which leave a file in conda-meta and no metadata of pip.
+CONDA_PREFIXES = ("cuda_", "cudatoolkit", "cudnn", "libcu", "libnv", "magma", "nccl", "pytorch_cuda")
+
+_CONDA_FILE = re.compile(r"(?P<name>.+)-(?P<version>[^-]+)-[^-]+\.json")
 _METADATA_FOLDER = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-[^/]*)?\.(?:dist|egg)-info")
 
 
@@ -44,7 +49,21 @@ def packages_metadata(machine: Machine) -> Mapping[str, FactValue]:
     folders = package_folders(machine)
     if not folders:
         raise ProbeUnavailable("no package folder of the job's interpreter was found")
-    return package_facts(installed_versions(folders))
+    facts = package_facts(installed_versions(folders))
+    for name, version in conda_versions(machine).items():
+        known = f"packages.{name}"
+        if facts.get(known) is None and (known in facts or name.startswith(CONDA_PREFIXES)):
+            facts[known] = version
+    return facts
+
+
+def conda_versions(machine: Machine) -> dict[str, str]:
+    """Versions by normalized name of what Conda installed, from conda-meta/<name>-<version>-<build>.json."""
+    if machine.python is None:
+        return {}
+    folder = machine.path(f"{prefix_of(machine, machine.python)}/conda-meta")
+    matches = (_CONDA_FILE.fullmatch(entry) for entry in sorted(_listed(folder)))
+    return {normalized(match["name"]): match["version"] for match in matches if match}
 
 
 def package_facts(installed: Mapping[str, str]) -> dict[str, FactValue]:

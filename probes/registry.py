@@ -18,26 +18,51 @@ __all__ = [
     "ProbeStatus",
     "ProbeTimeout",
     "ProbeUnavailable",
+    "Told",
     "all_probes",
     "probe",
     "probes_for",
 ]
 
 PROBE_MODULES = (
+    "gpuhelp.probes.amd_gpus",
     "gpuhelp.probes.container",
+    "gpuhelp.probes.container_daemon",
+    "gpuhelp.probes.disks",
     "gpuhelp.probes.driver_module",
     "gpuhelp.probes.environment",
+    "gpuhelp.probes.extensions",
+    "gpuhelp.probes.fabric_manager",
     "gpuhelp.probes.host",
     "gpuhelp.probes.interpreter",
+    "gpuhelp.probes.kernel_log",
+    "gpuhelp.probes.libraries",
+    "gpuhelp.probes.module_on_disk",
+    "gpuhelp.probes.network",
     "gpuhelp.probes.nvml",
     "gpuhelp.probes.packages",
+    "gpuhelp.probes.pci",
     "gpuhelp.probes.scheduler",
+    "gpuhelp.probes.shm_files",
     "gpuhelp.probes.toolkit",
     "gpuhelp.probes.torch_ask",
     "gpuhelp.probes.torch_files",
 )
 
-Look = Callable[[Machine], Mapping[str, FactValue]]
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a probe tells where bare facts do not say it all.
+
+    `detail` goes into its report; `source`, if any, is named instead of the probe's own.
+    """
+
+    facts: Mapping[str, FactValue]
+    detail: str = ""
+    source: str = ""
+
+
+Look = Callable[[Machine], Mapping[str, FactValue] | Told]
 
 
 class ProbeStatus(str, Enum):

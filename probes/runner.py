@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from gpuhelp.probes.facts import Facts, FactValue
 from gpuhelp.probes.machine import Machine
-from gpuhelp.probes.registry import Probe, ProbeProblem, ProbeStatus, all_probes, probes_for
+from gpuhelp.probes.registry import Probe, ProbeProblem, ProbeStatus, Told, all_probes, probes_for
 
 GRACE_S = 0.4  # for a child to be killed and its half answer to be read, after the limit
 
@@ -105,17 +105,20 @@ class _Task:
 
     def _look(self) -> None:
         try:
-            values = self._probe.look(self._machine)
-            self._done = self._as_outcome(ProbeStatus.OK, "", values)
+            answer = self._probe.look(self._machine)
+            told = answer if isinstance(answer, Told) else Told(answer)
+            self._done = self._as_outcome(ProbeStatus.OK, told.detail, told.facts, told.source)
         except ProbeProblem as problem:
             self._done = self._as_outcome(problem.status, problem.detail, problem.facts)
         except Exception as defect:  # noqa: BLE001  a broken probe must not cost the answer
             self._done = self._as_outcome(ProbeStatus.ERROR, f"{type(defect).__name__}: {defect}", {})
 
-    def _as_outcome(self, status: ProbeStatus, detail: str, values: Mapping[str, FactValue]) -> _Outcome:
+    def _as_outcome(
+        self, status: ProbeStatus, detail: str, values: Mapping[str, FactValue], source: str = ""
+    ) -> _Outcome:
         seconds = round(time.monotonic() - self._started, 4)
         return _Outcome(
             ProbeReport(self._probe.id, status, seconds, detail, self._probe.facts),
             dict(values),
-            self._probe.source,
+            source or self._probe.source,
         )

@@ -48,14 +48,17 @@ def job_of(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
 def slurm_memory_bytes(environ: Mapping[str, str]) -> int | None:
     """Memory a Slurm job was given on this node, in bytes; None without a limit (0 means the whole node).
 
-    SLURM_MEM_PER_NODE and SLURM_MEM_PER_CPU are in MiB (sbatch manual, "OUTPUT ENVIRONMENT VARIABLES").
+    SLURM_MEM_PER_NODE, _PER_CPU and _PER_GPU are in MiB (sbatch manual, "OUTPUT ENVIRONMENT VARIABLES").
     """
     per_node = parse_mib(environ.get("SLURM_MEM_PER_NODE", ""))
     if per_node:
         return per_node
-    cpus = environ.get("SLURM_CPUS_ON_NODE", "")
-    per_cpu = parse_mib(environ.get("SLURM_MEM_PER_CPU", ""))
-    return per_cpu * int(cpus) if per_cpu and cpus.isdigit() else None
+    for share, count in (("CPU", "SLURM_CPUS_ON_NODE"), ("GPU", "SLURM_GPUS_ON_NODE")):
+        each = parse_mib(environ.get(f"SLURM_MEM_PER_{share}", ""))
+        number = environ.get(count, "")
+        if each and number.isdigit():
+            return each * int(number)
+    return None
 
 
 def parse_mib(text: str) -> int | None:

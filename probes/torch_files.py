@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gpuhelp.probes.facts import FactValue
@@ -34,13 +34,26 @@ def torch_files(machine: Machine) -> Mapping[str, FactValue]:
     if not folders:
         raise ProbeUnavailable("no package folder of the job's interpreter was found")
     metadata_version = installed_versions(folders).get("torch")
-    packages = (folder / "torch" for folder in folders)
-    package = next((each for each in packages if os.path.isfile(each / "version.py")), None)  # noqa: PTH113
+    package = torch_folder(folders)
     if package is None:  # without files, but with metadata: an editable install, whose files are elsewhere
         return {"torch.installed": metadata_version is not None, "torch.version": metadata_version}
     told = build_facts(_text(package / "version.py"), _text(package / CMAKE_FILE))
     known_version = {"torch.version": metadata_version} if metadata_version else {}
     return {"torch.installed": True, "torch.path": str(machine.unrooted(package)), **known_version, **told}
+
+
+def torch_folder(folders: Iterable[Path]) -> Path | None:
+    """The folder of the package torch that an import finds; None where there is none."""
+    packages = (folder / "torch" for folder in folders)
+    return next((each for each in packages if os.path.isfile(each / "version.py")), None)  # noqa: PTH113
+
+
+def runtime_version(machine: Machine) -> str | None:
+    """CUDA runtime version of the installed build, e.g. 12.4; None without CUDA or without PyTorch."""
+    package = torch_folder(package_folders(machine))
+    told = {} if package is None else build_facts(_text(package / "version.py"), "")
+    version = told.get("torch.cuda_runtime_version")
+    return version if isinstance(version, str) else None
 
 
 def build_facts(version_py: str, cmake: str) -> dict[str, FactValue]:

@@ -132,6 +132,8 @@ def test_slurm_counts_memory_in_mib(text: str, expected: int | None) -> None:
     [
         ({"SLURM_MEM_PER_NODE": "65536"}, 64 * GIB),
         ({"SLURM_MEM_PER_CPU": "2048", "SLURM_CPUS_ON_NODE": "8"}, 16 * GIB),
+        ({"SLURM_MEM_PER_GPU": "32768", "SLURM_GPUS_ON_NODE": "2"}, 64 * GIB),
+        ({"SLURM_MEM_PER_GPU": "32768"}, None),
         ({"SLURM_MEM_PER_NODE": "0"}, None),
         ({"SLURM_MEM_PER_CPU": "2048"}, None),
         ({}, None),

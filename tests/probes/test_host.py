@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from gpuhelp.probes.host import (
+    MACOS_VERSION,
+    SYSCTL,
     devices,
     gpu_device_paths,
     groups,
@@ -77,6 +79,24 @@ def test_memory_is_in_bytes_and_the_commit_limit_counts_only_where_it_is_kept(
         "host.ram_available_bytes": 4096 * 1024,
         "host.commit_limit_bytes": limit,
     }
+
+
+def test_a_mac_tells_its_version_and_its_memory(make_machine: MakeMachine) -> None:
+    version = "<dict>\n\t<key>ProductVersion</key>\n\t<string>14.6.1</string>\n</dict>\n"
+    machine = make_machine({MACOS_VERSION: version}, platform="macos")
+    sysctl = machine.path(SYSCTL)
+    sysctl.parent.mkdir(parents=True)
+    sysctl.write_text('#!/bin/sh\ntest "$*" = "-n hw.memsize" && echo 34359738368\n', encoding="utf-8")
+    sysctl.chmod(0o755)
+    assert operating_system(machine)["os.distribution"] == "macOS 14.6.1"
+    assert memory(machine) == {"host.ram_total_bytes": 32 << 30}
+
+
+def test_a_mac_that_does_not_tell_its_memory_has_an_unknown_one(make_machine: MakeMachine) -> None:
+    machine = make_machine(platform="macos")
+    assert "os.distribution" not in operating_system(machine)
+    with pytest.raises(ProbeUnavailable, match="sysctl"):
+        memory(machine)
 
 
 def test_limits_are_the_soft_ones_and_unlimited_is_null(make_machine: MakeMachine) -> None:

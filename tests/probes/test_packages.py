@@ -101,6 +101,26 @@ def test_folders_of_other_python_versions_are_not_looked_at(make_machine: MakeMa
     assert [folder.parent.name for folder in package_folders(machine)] == ["python3.11"]
 
 
+def test_what_conda_alone_installed_is_told_too(make_machine: MakeMachine) -> None:
+    machine = make_machine(
+        {
+            "/env/bin/python": "",
+            "/env/conda-meta/python-3.11.9-h955ad1f_0.json": "{}",
+            "/env/conda-meta/cudatoolkit-11.8.0-h4ba93d1_13.json": "{}",
+            "/env/conda-meta/faiss-gpu-1.8.0-py3.11_h4c7d538_0_cuda12.1.1.json": "{}",
+            "/env/conda-meta/numpy-1.26.4-py311h64a7726_0.json": "{}",
+            "/env/conda-meta/history": "",
+            f"{SITE}/numpy-2.0.0.dist-info/METADATA": "",
+        },
+        python="/env/bin/python",
+    )
+    facts = packages_metadata(machine)
+    assert facts["packages.cudatoolkit"] == "11.8.0"
+    assert facts["packages.faiss_gpu"] == "1.8.0"
+    assert facts["packages.numpy"] == "2.0.0"  # pip's came later, and is what an import finds
+    assert "packages.python" not in facts
+
+
 def test_without_folders_the_probe_is_unavailable(make_machine: MakeMachine) -> None:
     with pytest.raises(ProbeUnavailable):
         packages_metadata(make_machine())

@@ -117,6 +117,7 @@ def test_a_person_who_wants_no_probes_gets_none_of_them_run() -> None:
     seen = skip(["gpus", "os.platform"], "--no-probes")
     assert len(seen.facts) == 0
     assert [(each.id, each.status.value) for each in seen.reports] == [
+        ("amd.gpus", "skipped"),
         ("host.os", "skipped"),
         ("nvml.driver", "skipped"),
     ]
