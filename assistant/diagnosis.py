@@ -18,6 +18,7 @@ from gpuhelp.matching.surroundings import enriched
 from gpuhelp.matching.symptoms import Match, find_symptoms
 from gpuhelp.matching.view import Row, View, together
 from gpuhelp.probes.facts import Facts
+from gpuhelp.probes.pasted import may_hold
 from gpuhelp.reading.evidence import Evidence, Source
 from gpuhelp.reading.pieces import RawText
 from gpuhelp.reading.read import read
@@ -30,11 +31,14 @@ from gpuhelp.reasoning.scene import EvidenceScene
 if TYPE_CHECKING:
     from gpuhelp.matching.questions import Route
     from gpuhelp.probes.runner import Observation, ProbeReport
+    from gpuhelp.reasoning.pasted import Pastes, Weighed
 
 Observe = Callable[[Iterable[str], Evidence], "Observation"]
 """Looks at a machine: the facts wanted, and the evidence (its paths tell which interpreter ran)."""
 _PROBED_FINDINGS = 3
 _NEAREST = 3
+_FLOOR_BESIDE_PASTE = 0.5
+"""A question beside the output of a tool is plain: "Here is my setup:" is none."""
 Places = tuple[tuple[int, int], ...]
 
 
@@ -52,7 +56,8 @@ class Diagnosis:
 
     `failure` describes a failure that no entry knows; `nearest` are then suggestions, not findings.
     `elsewhere` is the process whose own output holds the cause, where this text does not. `hosts` are the
-    machines that the text names.
+    machines that the text names. `pastes` are outputs of tools in the text, `weighed` says which of their
+    facts differ from those of this machine, and which were taken.
     """
 
     status: Status
@@ -64,6 +69,8 @@ class Diagnosis:
     nearest: tuple[Route, ...] = ()
     elsewhere: Elsewhere | None = None
     hosts: frozenset[str] = frozenset()
+    pastes: Pastes | None = None
+    weighed: Weighed | None = None
 
 
 def diagnose(
@@ -92,44 +99,78 @@ def diagnose_texts(
     facts: Facts | Mapping[str, object] | None = None,
     probes: Observe | None = None,
     knowledge: KnowledgeBase | None = None,
+    host: str = "",
 ) -> Diagnosis:
-    """Like diagnose, for texts that are already read."""
+    """Like diagnose, for texts that are already read. `host` is what the machine is called that is probed."""
     from gpuhelp.kb.load import load
 
-    knowledge = knowledge or load()
-    evidence = read(texts)
+    knowledge, texts = knowledge or load(), tuple(texts)
+    evidence, pastes = read(texts), _pasted_in(texts)
     views = tuple(View(document, knowledge.rows("advice")) for document in evidence)
     failing = failure_lines(views, knowledge.rows("failure_signs"))
     scene = EvidenceScene(views, knowledge.rows)
-    candidates, nearest = _candidates(views, failing, knowledge, scene)
+    candidates, nearest = _candidates(views, failing, knowledge, scene, pastes)
     failure = _better_than_reports(candidates, views, failing)
     candidates = () if failure is not None else candidates
-    known = facts if isinstance(facts, Facts) else Facts.of(facts or {}, "given")  # type: ignore[arg-type]
-    observed, reports = _observe(candidates, evidence, known, probes, knowledge)
-    findings = tuple(
-        finding_of(item, evidence, knowledge.entry(item.signature.id), observed, TableFunctions(knowledge))
-        for item in candidates
-    )
+    live, reports = _observe(candidates, evidence, pastes, probes, knowledge)
+    hosts = _hosts(evidence) | (pastes.hosts if pastes else frozenset())
+    weighed = _weighed(pastes, live, _given(facts), hosts, host)
+    known = weighed.facts if weighed else live.merged(_given(facts))
+    findings = _findings(candidates, evidence, known, knowledge)
     failure = None if findings else failure or describe(views, failing)
     elsewhere = root_elsewhere(candidates, failure, views, scene, lambda: led_to(knowledge.signatures))
-    if elsewhere is not None and not findings:
-        failure = failure or pointed_failure(elsewhere)
+    failure = failure or (pointed_failure(elsewhere) if elsewhere and not findings else None)
     return Diagnosis(
         status=_status(findings, failing, elsewhere),
         sources=tuple(document.source for document in evidence),
         findings=findings,
-        facts=told_facts(findings).merged(observed),
+        facts=told_facts(findings).merged(known),
         probes=reports,
         failure=failure,
         nearest=nearest,
         elsewhere=elsewhere,
-        hosts=_hosts(evidence, elsewhere),
+        hosts=hosts | ({elsewhere.host} - {""} if elsewhere else frozenset()),
+        pastes=pastes,
+        weighed=weighed,
     )
 
 
-def _hosts(evidence: Evidence, elsewhere: Elsewhere | None) -> frozenset[str]:
-    wrapped = {line.wrapping.host for document in evidence for line in document.lines}
-    return frozenset(wrapped | {elsewhere.host if elsewhere is not None else ""}) - {""}
+def _given(facts: Facts | Mapping[str, object] | None) -> Facts:
+    return facts if isinstance(facts, Facts) else Facts.of(facts or {}, "given")  # type: ignore[arg-type]
+
+
+def _pasted_in(texts: tuple[RawText, ...]) -> Pastes | None:
+    """The outputs of tools in the texts: all that reads them is imported only where there may be one."""
+    if not any(may_hold(piece.text) for raw in texts for piece in raw.pieces):
+        return None
+    from gpuhelp.reasoning.pasted import pasted_in
+
+    return pasted_in(texts)
+
+
+def _weighed(
+    pastes: Pastes | None, live: Facts, given: Facts, hosts: frozenset[str], host: str
+) -> Weighed | None:
+    if pastes is None:
+        return None
+    from gpuhelp.reasoning.pasted import is_other_host, weigh
+
+    other_host = pastes.show_a_machine and is_other_host(hosts, host)
+    return weigh(pastes.facts, live, given, other_host=other_host)
+
+
+def _findings(
+    candidates: tuple[Candidate, ...], evidence: Evidence, facts: Facts, knowledge: KnowledgeBase
+) -> tuple[Finding, ...]:
+    functions = TableFunctions(knowledge)
+    return tuple(
+        finding_of(item, evidence, knowledge.entry(item.signature.id), facts, functions)
+        for item in candidates
+    )
+
+
+def _hosts(evidence: Evidence) -> frozenset[str]:
+    return frozenset({line.wrapping.host for document in evidence for line in document.lines} - {""})
 
 
 def _texts(source: str | Iterable[str] | Iterable[Path], knowledge: KnowledgeBase) -> tuple[RawText, ...]:
@@ -150,7 +191,11 @@ def _texts(source: str | Iterable[str] | Iterable[Path], knowledge: KnowledgeBas
 
 
 def _candidates(
-    views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase, scene: EvidenceScene
+    views: tuple[View, ...],
+    failing: Places,
+    knowledge: KnowledgeBase,
+    scene: EvidenceScene,
+    pastes: Pastes | None,
 ) -> tuple[tuple[Candidate, ...], tuple[Route, ...]]:
     """Candidates by exact patterns, else by fuzzy ones, else by the question; and the nearest entries."""
     everything = together(views)
@@ -166,7 +211,7 @@ def _candidates(
             matches += find_fuzzy(views, signatures, failing)
         if not matches:
             signatures = knowledge.signatures
-            matches, nearest = _asked(views, failing, knowledge)
+            matches, nearest = _asked(views, failing, knowledge, pastes)
     captures = knowledge.rows("captures")
     ranked = rank(matches, signatures, scene)
     return tuple(_enriched(candidate, views, captures) for candidate in ranked), nearest
@@ -199,23 +244,32 @@ def _enriched(candidate: Candidate, views: tuple[View, ...], captures: tuple[Row
 
 
 def _asked(
-    views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase
+    views: tuple[View, ...], failing: Places, knowledge: KnowledgeBase, pastes: Pastes | None
 ) -> tuple[tuple[Match, ...], tuple[Route, ...]]:
     """The entry a question is about, and the next ones; for an unknown failure only the nearest entries."""
     from gpuhelp.matching.questions import FLOOR, looks_like_question, route
 
-    text = "\n".join(line.text for view in views for line in view.document.lines)
+    text = _typed(views, pastes)
     is_question = looks_like_question(text) and not any(view.document.errors for view in views)
     if not (is_question or failing):
         return (), ()
     routes = route(text if is_question else _failing_text(views, failing), knowledge.questions)[
         : _NEAREST + 1
     ]
-    if is_question and routes and routes[0].agreement >= FLOOR:
+    floor = _FLOOR_BESIDE_PASTE if pastes else FLOOR
+    if is_question and routes and routes[0].agreement >= floor:
         best = routes[0]
         match = Match(best.entry, 0, 0, 0, "question", best.question, strength=best.agreement)
         return (match,), routes[1:]
     return (), routes[:_NEAREST]
+
+
+def _typed(views: tuple[View, ...], pastes: Pastes | None) -> str:
+    """What the person wrote: the text without the outputs of tools in it, their commands and headings."""
+    told = [(view.document.source.name, line) for view in views for line in view.document.lines]
+    return "\n".join(
+        line.text for source, line in told if not (pastes and pastes.hold(source, line.number, line.text))
+    )
 
 
 def _failing_text(views: tuple[View, ...], failing: Places) -> str:
@@ -225,19 +279,20 @@ def _failing_text(views: tuple[View, ...], failing: Places) -> str:
 def _observe(
     candidates: tuple[Candidate, ...],
     evidence: Evidence,
-    facts: Facts,
+    pastes: Pastes | None,
     probes: Observe | None,
     knowledge: KnowledgeBase,
 ) -> tuple[Facts, tuple[ProbeReport, ...]]:
-    """The facts known beforehand and those the probes add; what was known beforehand wins."""
+    """What the probes tell of the facts that the findings want, and whether the text is of this machine."""
     if probes is None:
-        return facts, ()
+        return Facts(), ()
     first = [knowledge.entry(item.signature.id) for item in candidates[:_PROBED_FINDINGS]]
     wanted = names_wanted(tuple(cause for entry in first for cause in entry.causes))
     if not wanted:
-        return facts, ()
-    observation = probes(sorted(wanted | _ALWAYS_WANTED), evidence)
-    return observation.facts.merged(facts), observation.reports
+        return Facts(), ()
+    telling = pastes.names_to_compare if pastes else frozenset()
+    observation = probes(sorted(wanted | _ALWAYS_WANTED | telling), evidence)
+    return observation.facts, observation.reports
 
 
 _ALWAYS_WANTED = frozenset({"os.platform", "python.executable", "python.manager", "python.version"})

@@ -53,6 +53,9 @@ class Tools:
 class Session:
     """One conversation so far. `given` are facts known without a look, `text` is what was pasted last.
 
+    `pasted` are the outputs of tools (nvidia-smi, pip list) that were pasted without a failure: the failure
+    that was pasted before them, or comes after, is judged by them too.
+
     `pending`: the machine is still to be looked at (see look). `told` is the command answered last, empty
     where that was the diagnosis.
     """
@@ -61,6 +64,7 @@ class Session:
     tools: Tools
     diagnosis: Diagnosis | None = None
     text: str = ""
+    pasted: str = ""
     given: Facts = field(default_factory=Facts)
     finished: bool = False
     pending: bool = False
@@ -71,7 +75,14 @@ class Session:
         """The sentences of the conversation's language."""
         return Words(self.language)
 
+    @property
+    def whole(self) -> str:
+        """The text to diagnose: the failure first, so that its lines keep their numbers."""
+        return "\n\n".join(part for part in (self.text, self.pasted) if part)
 
+
+_MOST_PASTED = 200_000
+"""Characters of outputs that are kept."""
 Answer = tuple[Session, tuple[Row, ...]]
 _Handler = Callable[[Session, str], Answer]
 _TellMore = Callable[[Diagnosis, Words, "KnowledgeBase"], tuple[Row, ...]]
@@ -96,7 +107,7 @@ def look(session: Session) -> Answer:
     """The rest of a pending answer: facts of this machine, causes judged by them, the first fix."""
     if session.tools.look is None or session.diagnosis is None:
         return without_look(session)
-    diagnosis = session.tools.look(session.text, session.given)
+    diagnosis = session.tools.look(session.whole, session.given)
     return _closed(replace(session, diagnosis=diagnosis, pending=False))
 
 
@@ -119,10 +130,28 @@ def _shown(session: Session) -> Diagnosis | None:
 
 def _diagnose(session: Session, message: str) -> Answer:
     diagnosis = session.tools.diagnose(message, session.given)
+    if diagnosis.pastes is not None and diagnosis.status is Status.HEALTHY:
+        return _with_paste(session, message, diagnosis)
     if diagnosis.status is Status.HEALTHY and session.diagnosis is not None and "\n" not in message.strip():
         return session, (row(session.words("chat.kept")),)
+    after = replace(session, text=message, pasted="" if diagnosis.pastes else session.pasted)
+    if after.pasted:
+        diagnosis = session.tools.diagnose(after.whole, session.given)
+    return _answered(after, diagnosis)
+
+
+def _with_paste(session: Session, message: str, alone: Diagnosis) -> Answer:
+    """What a tool printed, pasted by itself: the failure of before is judged again, else it is read out."""
+    pasted = f"{session.pasted}\n\n{message}".strip()[-_MOST_PASTED:]
+    after = replace(session, pasted=pasted)
+    if session.diagnosis is None or session.diagnosis.status is Status.HEALTHY:
+        return _answered(replace(after, text=""), alone)
+    return _answered(after, session.tools.diagnose(after.whole, session.given))
+
+
+def _answered(session: Session, diagnosis: Diagnosis) -> Answer:
     pending = diagnosis.status is Status.KNOWN and session.tools.look is not None
-    after = replace(session, diagnosis=diagnosis, text=message, pending=pending, told="")
+    after = replace(session, diagnosis=diagnosis, pending=pending, told="")
     return after, _told_again(after)
 
 

@@ -24,6 +24,8 @@ from gpuhelp.rendering.text import (
     nearest_rows,
     numbered_fixes,
     others_rows,
+    pasted_differences,
+    pasted_reading,
     question_rows,
     reference_rows,
     unknown_rows,
@@ -46,7 +48,8 @@ def named(diagnosis: Diagnosis, name: str) -> Diagnosis:
     failure = diagnosis.failure._replace(source=name) if diagnosis.failure is not None else None
     elsewhere = diagnosis.elsewhere._replace(source=name) if diagnosis.elsewhere is not None else None
     sources = tuple(source._replace(name=name) for source in diagnosis.sources)
-    return replace(diagnosis, sources=sources, findings=findings, failure=failure, elsewhere=elsewhere)
+    told = replace(diagnosis, sources=sources, findings=findings, failure=failure, elsewhere=elsewhere)
+    return replace(told, pastes=diagnosis.pastes.named(name) if diagnosis.pastes else None)
 
 
 def answer_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase, text: str) -> tuple[Row, ...]:
@@ -65,8 +68,10 @@ def opening_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase, t
     if diagnosis.status is Status.UNKNOWN:
         return (*unknown_rows(diagnosis, words), *_nearest(diagnosis, words, knowledge))
     if looks_like_question(text):
-        return (row(words("chat.not_understood")), *_nearest(diagnosis, words, knowledge))
-    return (row(words("healthy", lines=sum(source.read_lines for source in diagnosis.sources))),)
+        near = _nearest(diagnosis, words, knowledge)
+        return (row(words("chat.not_understood")), *near, *pasted_reading(diagnosis, words, knowledge))
+    healthy = row(words("healthy", lines=sum(source.read_lines for source in diagnosis.sources)))
+    return (healthy, *pasted_reading(diagnosis, words, knowledge))
 
 
 def closing_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -> tuple[Row, ...]:
@@ -77,6 +82,7 @@ def closing_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -
     rows = [
         *facts_here_rows(finding, diagnosis.facts, words),
         *machine_rows(diagnosis, words),
+        *pasted_differences(diagnosis, words),
         *cause_rows(finding, words, folded="chat.ruled_out_folded"),
         *_first_fix(finding, words),
         *question_rows(finding, words),

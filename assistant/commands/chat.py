@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gpuhelp.chat.screen import Screen
 from gpuhelp.chat.session import Session, Tools
 from gpuhelp.chat.watch import Watch
-from gpuhelp.commands.common import given_facts, knowledge_of, machine_of, observer_of
+from gpuhelp.commands.common import given_facts, host_of, knowledge_of, machine_of, observer_of
 from gpuhelp.diagnosis import Diagnosis, Observe, diagnose_texts
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts
@@ -44,9 +44,9 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
 
 def _tools(knowledge: KnowledgeBase, observe: Observe | None, terminal: Terminal) -> Tools:
     def diagnose(text: str, given: Facts, probes: Observe | None = None) -> Diagnosis:
-        return diagnose_texts(
-            (gather_text(text, "input", knowledge),), facts=given, probes=probes, knowledge=knowledge
-        )
+        texts = (gather_text(text, "input", knowledge),)
+        host = host_of(terminal)
+        return diagnose_texts(texts, facts=given, probes=probes, knowledge=knowledge, host=host)
 
     def look(text: str, given: Facts) -> Diagnosis:
         return diagnose(text, given, observe)

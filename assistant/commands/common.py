@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -106,6 +107,12 @@ def _of_this_job(seen: Observation, evidence: Evidence) -> Observation:
 
 def _shows_torch(path: str) -> bool:
     return "-packages/torch/" in path.replace("\\", "/")
+
+
+def host_of(terminal: Terminal) -> str:
+    """What this machine is called; empty where nobody says."""
+    told = terminal.environ.get("HOSTNAME") or terminal.environ.get("COMPUTERNAME")
+    return told or (os.uname().nodename if hasattr(os, "uname") else "")
 
 
 def machine_of(options: argparse.Namespace, terminal: Terminal, evidence: Evidence = ()) -> Machine:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gpuhelp.commands.common import given_facts, knowledge_of, observer_of
+from gpuhelp.commands.common import given_facts, host_of, knowledge_of, observer_of
 from gpuhelp.errors import ExitCode, InputError, Saying
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.options import COMMANDS
@@ -38,7 +38,9 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
         return ExitCode.NO_FAILURE
     from gpuhelp.diagnosis import diagnose_texts
 
-    diagnosis = diagnose_texts(texts, facts=given_facts(options), probes=probes, knowledge=knowledge)
+    diagnosis = diagnose_texts(
+        texts, facts=given_facts(options), probes=probes, knowledge=knowledge, host=host_of(terminal)
+    )
     from gpuhelp.rendering.output import write
 
     write(diagnosis, options, terminal, words, knowledge)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpuhelp import __version__
 from gpuhelp.diagnosis import Diagnosis
@@ -15,9 +15,13 @@ from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.judge import Judgement
 from gpuhelp.reasoning.scope import Scope
 from gpuhelp.rendering.layout import escape_unprintable
+from gpuhelp.rendering.memory import memory_data
 from gpuhelp.rendering.pointing import pointing
 from gpuhelp.rendering.reasons import reasons_of, was_asked
 from gpuhelp.words import Words
+
+if TYPE_CHECKING:
+    from gpuhelp.reasoning.pasted import Pastes, Weighed
 
 SCHEMA_VERSION = 1
 _LONGEST_TEXT = 20_000
@@ -45,6 +49,8 @@ def to_data(diagnosis: Diagnosis, language: str, knowledge: KnowledgeBase) -> Da
             for each in diagnosis.probes
         ],
     }
+    if diagnosis.pastes is not None:
+        data |= _pasted(diagnosis.pastes, diagnosis.weighed)
     if diagnosis.failure is not None:
         data["failure"] = _failure(diagnosis.failure)
     if diagnosis.elsewhere is not None:
@@ -91,6 +97,9 @@ def _finding(finding: Finding, words: Words) -> Data:
         "summary": finding.entry.summary.of(language).strip(),
         "occurrences": finding.occurrences,
     }
+    account = memory_data(finding)
+    if account:
+        data["memory"] = account
     if finding.ranks is not None:
         ranks, first = finding.ranks, finding.evidence[finding.ranks.place]
         data["ranks"] = {"count": ranks.on, "of": ranks.of, "first": ranks.first}
@@ -103,6 +112,29 @@ def _finding(finding: Finding, words: Words) -> Data:
     if guess:
         data["guess"] = guess
     return {**data, "asked": True} if was_asked(finding) else data
+
+
+def _pasted(pastes: Pastes, weighed: Weighed | None) -> Data:
+    """Which outputs of tools the text holds, what other facts state differently, and whose facts count."""
+    data: Data = {
+        "pasted": [
+            {
+                "tool": each.tool,
+                "source": each.source,
+                "first_line": each.first_line,
+                "last_line": each.last_line,
+            }
+            for each in pastes.parts
+        ]
+    }
+    if weighed is not None and weighed.contradictions:
+        data["facts_of"] = weighed.whose.value
+        data["contradictions"] = [
+            {"name": each.name, **{side: fact._asdict() for side, fact in sides}}
+            for each in weighed.contradictions
+            for sides in [(("pasted", each.pasted), ("other", each.other))]
+        ]
+    return data
 
 
 def _failure(failure: UnknownFailure) -> Data:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from gpuhelp.kb.evaluation import format_bytes
 from gpuhelp.rendering.labels import label, labels, place_label, ranks_label, source_label
 from gpuhelp.rendering.layout import printable
 from gpuhelp.rendering.reasons import spell
@@ -40,6 +41,7 @@ def to_markdown(template: str, data: dict[str, Any], words: Words) -> str:
         names=lambda names: labels(names, words),
         source=lambda name: source_label(name, words),
         spell=lambda value, name: spell(name, value, words),
+        size=format_bytes,
     )
     return environment.get_template(template).render(d=data, words=words)
 

@@ -14,6 +14,7 @@ from gpuhelp.reasoning.incidents import Role
 from gpuhelp.reasoning.judge import Judgement, Verdict
 from gpuhelp.rendering.labels import entry_label, known_label, label, labels, place_label, ranks_label
 from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
+from gpuhelp.rendering.memory import memory_rows
 from gpuhelp.rendering.pointing import pointing
 from gpuhelp.rendering.privacy import without_secrets
 from gpuhelp.rendering.reasons import reasons_of, was_asked
@@ -42,7 +43,7 @@ def diagnosis_rows(
     """The whole answer."""
     if diagnosis.status is Status.HEALTHY:
         lines = sum(source.read_lines for source in diagnosis.sources)
-        return (row(words("healthy", lines=lines)),)
+        return (row(words("healthy", lines=lines)), *pasted_reading(diagnosis, words, knowledge))
     if not diagnosis.findings:
         return (*unknown_rows(diagnosis, words), *nearest_rows(diagnosis, words, knowledge))
     first, *others = diagnosis.findings
@@ -51,7 +52,9 @@ def diagnosis_rows(
         *elsewhere_rows(diagnosis, words),
         *(() if was_asked(first) else evidence_rows(first, words)),
         *captured_rows(first, words),
+        *memory_rows(first, words),
         *machine_rows(diagnosis, words),
+        *pasted_differences(diagnosis, words),
         *cause_rows(first, words, everything=everything),
         *fixes_rows(first, words, everything=everything),
     ]
@@ -61,6 +64,24 @@ def diagnosis_rows(
     rows += nearest_rows(diagnosis, words, knowledge)
     rows += reference_rows(first, words)
     return tuple(rows)
+
+
+def pasted_reading(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -> tuple[Row, ...]:
+    """What outputs of tools tell, in a text without a failure."""
+    if diagnosis.pastes is None:
+        return ()
+    from gpuhelp.rendering.pasted import reading_rows
+
+    return reading_rows(diagnosis, words, knowledge)
+
+
+def pasted_differences(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
+    """Where outputs of tools in the text and this machine differ."""
+    if diagnosis.pastes is None:
+        return ()
+    from gpuhelp.rendering.pasted import difference_rows
+
+    return difference_rows(diagnosis, words)
 
 
 def headline_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
@@ -125,7 +146,12 @@ def captured_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
 
 
 def machine_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
-    """Which looks at the machine failed, and why: not having looked is not the same as being fine."""
+    """Which looks at the machine failed, and why: not having looked is not the same as being fine.
+
+    Not of a machine that does not count, as the text is of another one.
+    """
+    if diagnosis.weighed is not None and diagnosis.weighed.is_elsewhere:
+        return ()
     return probe_rows(diagnosis.probes, words)
 
 

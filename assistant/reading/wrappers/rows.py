@@ -131,7 +131,8 @@ ROWS = (
     Row("<", "0", r"<(?P<level>\d{1,3})>(?=\[| ?%MONTH%|\d{4}-|[A-Z])"),
     # Kubernetes, processes by number, Hydra
     Row("[", "a", r"\[pod/(?P<host>[\w.-]{1,253})/[\w.-]{1,80}\] ?"),
-    Row("[", "0", r"\[(?P<pid>\d{2,8})\] "),
+    # not Numba's code of a driver call: "[802] Call to cuInit results in UNKNOWN_CUDA_ERROR"
+    Row("[", "0", r"\[(?P<pid>\d{2,8})\] (?!Call to cu[A-Z])"),
     Row("[", "_a", r"\[(?:__main__|[a-z_]{1,40}(?:\.[a-z_]{1,40}){1,8})\]"),
     # Ray and vLLM
     Row(

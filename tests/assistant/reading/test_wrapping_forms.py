@@ -251,3 +251,8 @@ def test_a_prefix_of_the_whole_paste_comes_off(prefixes: list[str], said: list[W
 
 def test_an_empty_line_keeps_the_prefix_of_the_paste_off_though_its_space_was_trimmed() -> None:
     assert texts_of("3: a\n3:\n3: b\n3:\n") == ["a", "", "b", ""]
+
+
+def test_the_code_of_a_driver_call_in_brackets_is_no_process_id() -> None:
+    numba = "[802] Call to cuInit results in UNKNOWN_CUDA_ERROR"
+    assert texts_of(f"CudaSupportError: Error at driver init:\n{numba}\n")[-1] == numba

@@ -102,11 +102,11 @@ def test_failures_hours_apart_on_other_processes_are_two_incidents(
     assert told(found)[1][1] == ("consequence" if linked else "root")
 
 
-def test_of_two_incidents_the_first_is_told_first_whatever_its_layer(entry: MakeEntry) -> None:
-    entries = [entry("soft"), entry("hard", layer="hardware")]
-    near = rank([match("soft", 0), match("hard", 60)], entries, MadeUp())
-    far = rank([match("soft", 0), match("hard", 5 * HOUR)], entries, MadeUp())
-    assert [told(near)[0][0], told(far)[0][0]] == ["hard", "soft"]
+def test_of_two_incidents_the_first_is_told_first_unless_the_other_is_the_hardware(entry: MakeEntry) -> None:
+    entries = [entry("soft"), entry("hard", layer="hardware"), entry("other")]
+    soft_first = rank([match("soft", 0), match("other", 5 * HOUR)], entries, MadeUp())
+    hard_later = rank([match("soft", 0), match("hard", 5 * HOUR)], entries, MadeUp())
+    assert [told(soft_first)[0][0], told(hard_later)[0][0]] == ["soft", "hard"]
 
 
 def test_what_the_run_survived_is_weaker_and_drags_nothing(entry: MakeEntry) -> None:

@@ -59,18 +59,42 @@ def told(
 
 def test_a_fine_machine_shows_each_layer_and_says_so(made_up: KnowledgeBase) -> None:
     text = told(FINE, made_up)
-    assert "✔ framework" in text
-    assert "PyTorch version: 2.6.0+cu124" in text
-    assert "✔ GPU" in text
+    assert "├ ✔ PyTorch         2.6.0+cu124 · built with CUDA 12.4" in text
+    assert "├ ✔ driver          550.90.07 · runs CUDA up to 12.4" in text
+    assert "└ ✔ GPU" in text
     assert "0: NVIDIA L4 · compute capability 8.9 · 23.0 GiB free of 24.0 GiB" in " ".join(text.split())
     assert "No problem found in what could be looked at." in text
     assert "Could not look" not in text
 
 
-def test_each_gpu_has_a_line_under_the_first(made_up: KnowledgeBase) -> None:
-    lines = told({**FINE, "gpus": [GPU, {**GPU, "index": 1}]}, made_up).splitlines()
-    first, second = (next(line for line in lines if f"{index}: NVIDIA L4" in line) for index in (0, 1))
+def test_each_kind_of_gpu_has_a_line_under_the_first(made_up: KnowledgeBase) -> None:
+    other = {**GPU, "index": 1, "name": "NVIDIA T4", "compute_capability": "7.5", "sm": "sm_75"}
+    lines = told({**FINE, "gpus": [GPU, other]}, made_up).splitlines()
+    first, second = (
+        next(line for line in lines if name in line) for name in ("0: NVIDIA L4", "1: NVIDIA T4")
+    )
     assert first.index("0:") == second.index("1:")
+
+
+def test_gpus_that_are_alike_share_a_line_and_the_fullest_is_told(made_up: KnowledgeBase) -> None:
+    gpus = [{**GPU, "index": index} for index in (0, 1, 2, 5)]
+    gpus[1] = {**gpus[1], "memory_free_bytes": 1073741824}
+    text = " ".join(told({**FINE, "gpus": gpus}, made_up).split())
+    assert "4 × NVIDIA L4 (0–2, 5) · compute capability 8.9 · at least 1.0 GiB free of 24.0 GiB each" in text
+
+
+def test_a_gpu_on_the_bus_that_the_driver_does_not_show_is_told(made_up: KnowledgeBase) -> None:
+    bus = [{"pci": "0000:01:00.0", "name": "AD102", "kernel_driver": None}]
+    text = told({**FINE, "gpus": [], "host.pci_gpus": bus}, made_up)
+    assert "? GPU             AD102 is on the PCI bus, but the driver does not show it" in text
+
+
+def test_a_newer_minor_runtime_is_told_with_its_limits(made_up: KnowledgeBase) -> None:
+    newer = {**FINE, "torch.version": "2.9.0+cu128", "torch.cuda_runtime_version": "12.8"}
+    assert "PTX" in version_sentence("runtime", checked(newer, made_up), Words("en"))
+    assert "PTX" in version_sentence("runtime", checked(newer, made_up), Words("ko"))
+    assert "PTX" not in version_sentence("runtime", checked(FINE, made_up), Words("en"))
+    assert checked(newer, made_up).troubles == ()
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -93,13 +117,17 @@ def test_trouble_names_the_entry_and_the_values_in_words(made_up: KnowledgeBase)
     assert "Problems found" in text
     assert "gpuhelp explain torch-cpu-only-build" in text
     assert "CUDA runtime version of PyTorch: none" in text
+    assert "confirmed  The CPU wheel of PyTorch is installed although an NVIDIA GPU is here" in text
+    assert "→ Replace it by a CUDA build" in text
+    assert "$ pip install --force-reinstall torch torchvision --index-url https://" in text
     assert "PyTorch의 CUDA 런타임 버전: 없음" in told(CPU_ONLY, made_up, "ko")
 
 
 def test_a_gpu_that_does_not_answer_is_shown_with_its_error(made_up: KnowledgeBase) -> None:
     text = told({**FINE, "gpus": [GPU, {"index": 1, "error": "GPU is lost"}]}, made_up)
     assert "✘ GPU" in text
-    assert text.count("1: ? · GPU is lost") == 2
+    assert text.count("1: ? · GPU is lost") == 1
+    assert "GPU 1 · error of the GPU: GPU is lost" in text
 
 
 def test_not_having_looked_is_not_fine(made_up: KnowledgeBase) -> None:
@@ -111,7 +139,7 @@ def test_not_having_looked_is_not_fine(made_up: KnowledgeBase) -> None:
 
 def test_a_flag_that_is_off_is_left_out(made_up: KnowledgeBase) -> None:
     assert "WSL" not in told(FINE, made_up)
-    assert "WSL (Linux inside Windows): yes" in told({**FINE, "os.wsl": True}, made_up)
+    assert "linux · WSL" in told({**FINE, "os.wsl": True}, made_up)
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -122,16 +150,8 @@ def test_the_checkup_fits_the_terminal(made_up: KnowledgeBase, language: str, wi
 
 
 def test_values_stand_in_one_column_in_korean_too(made_up: KnowledgeBase) -> None:
-    lines = [line for line in told(FINE, made_up, "ko").splitlines() if line[2:3] in tuple("✔✘–?")]
-    values = (
-        "파이썬 버전",
-        "PyTorch 버전",
-        "알 수 없음",
-        "드라이버 버전",
-        "0: NVIDIA",
-        "알 수 없음",
-        "운영 체제",
-    )
+    lines = [line for line in told(FINE, made_up, "ko").splitlines() if line[4:5] in tuple("✔✘–?")]
+    values = ("3.11.7", "2.6.0+cu124", "알 수 없음", "550.90.07", "0: NVIDIA", "알 수 없음", "linux")
     columns = [width_of(line[: line.index(value)]) for line, value in zip(lines, values, strict=True)]
     assert len(set(columns)) == 1
 
@@ -143,7 +163,13 @@ def test_data_hold_facts_for_programs_and_texts_for_people(made_up: KnowledgeBas
     assert data["status"] == "trouble"
     assert framework["mark"] == "trouble"
     assert framework["facts"]["torch.cuda_runtime_version"] is None
-    assert framework["told"] == ["PyTorch version: 2.6.0+cpu"]
+    assert framework["told"] == ["2.6.0+cpu", "built without CUDA"]
     assert data["problems"][0]["entry"] == "torch-cpu-only-build"
+    cause = data["problems"][0]["causes"][0]
+    assert (cause["id"], cause["verdict"], cause["fixes"][0]["risk"]) == (
+        "cpu-wheel",
+        "confirmed",
+        "changes-environment",
+    )
     assert data["probes"][0]["status"] == "timeout"
     assert data["cuda_versions"]["driver_api"]["version"] == "12.4"
