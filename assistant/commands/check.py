@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gpuhelp.commands.common import given_facts, knowledge_of, look_of, machine_of
-from gpuhelp.diagnosis import TableFunctions
 from gpuhelp.errors import ExitCode, InputError
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.reasoning.abilities import Model, models
 from gpuhelp.reasoning.checkup import Checkup, check, names_of_causes, names_wanted
 from gpuhelp.reasoning.troubles import per_gpu
-from gpuhelp.rendering.checkup import checkup_data, checkup_rows
-from gpuhelp.rendering.output import write_data, write_rows
-from gpuhelp.rendering.privacy import Privacy
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
 
@@ -34,6 +31,24 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
     knowledge = knowledge_of(options, terminal)
     trial = _trial(options, terminal, knowledge)
     observation, checkup = _look(options, terminal, knowledge)
+    _tell(observation, checkup, trial, options, terminal, words, knowledge)
+    failed = checkup.troubles or (trial is not None and trial.failed)
+    return ExitCode.FAILURE_FOUND if failed else ExitCode.NO_FAILURE
+
+
+def _tell(
+    observation: Observation,
+    checkup: Checkup,
+    trial: Trial | None,
+    options: argparse.Namespace,
+    terminal: Terminal,
+    words: Words,
+    knowledge: KnowledgeBase,
+) -> None:
+    from gpuhelp.rendering.checkup import checkup_data, checkup_rows
+    from gpuhelp.rendering.output import write_data, write_rows
+    from gpuhelp.rendering.privacy import Privacy
+
     told = _models(checkup, knowledge)
     privacy = Privacy(terminal.environ, share=options.redact or options.format == "markdown")
     if options.format == "text":
@@ -50,18 +65,18 @@ def run(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
 
             data["trial"] = trial_data(trial, words)
         write_data(privacy.data(data), "checkup.md.j2", options, terminal, words)
-    failed = checkup.troubles or (trial is not None and trial.failed)
-    return ExitCode.FAILURE_FOUND if failed else ExitCode.NO_FAILURE
 
 
 def _look(
     options: argparse.Namespace, terminal: Terminal, knowledge: KnowledgeBase
 ) -> tuple[Observation, Checkup]:
     """The machine and what is wrong with it; where something is, a second look decides between its causes."""
-    rows, functions = knowledge.table("checks"), TableFunctions(knowledge)
-    given, look = given_facts(options), look_of(options, terminal)
+    given, look, rows = given_facts(options), look_of(options, terminal), knowledge.table("checks")
     wanted = names_wanted(rows) | ({"torch.*"} if options.deep else frozenset())
-    observation = look(sorted(wanted), ())
+    observation = _while_loading(lambda: look(sorted(wanted), ()))
+    from gpuhelp.diagnosis import TableFunctions
+
+    functions = TableFunctions(knowledge)
     observation = replace(observation, facts=observation.facts.merged(given))
     checkup = check(observation.facts, rows, functions)
     asked = names_of_causes(knowledge.entry(each.entry) for each in checkup.troubles)
@@ -70,6 +85,19 @@ def _look(
         return observation, checkup
     observation = _both(observation, look, more, given)
     return observation, check(observation.facts, rows, functions)
+
+
+def _while_loading(look: Callable[[], Observation]) -> Observation:
+    """What the look gives. It mostly waits for children: time to load what comes after it."""
+    from threading import Thread
+
+    found: list[Observation] = []
+    thread = Thread(target=lambda: found.append(look()), daemon=True)
+    thread.start()
+    for name in ("diagnosis", "rendering.checkup", "rendering.output"):
+        import_module(f"gpuhelp.{name}")
+    thread.join()
+    return found[0] if found else look()  # what it raised is raised here
 
 
 def _not_asked_yet(names: Iterable[str], observation: Observation) -> list[str]:
@@ -95,7 +123,10 @@ def _trial(options: argparse.Namespace, terminal: Terminal, knowledge: Knowledge
     """What came of a small kernel in the person's PyTorch; None unless asked for by --deep."""
     if not options.deep:
         return None
+    from gpuhelp.diagnosis import diagnose
     from gpuhelp.probes.trial import try_torch
-    from gpuhelp.reasoning.trial import judged_trial
+    from gpuhelp.reasoning.trial import Trial, first_error
 
-    return judged_trial(try_torch(machine_of(options, terminal)), knowledge)
+    attempt = try_torch(machine_of(options, terminal))
+    error = first_error(attempt)
+    return Trial(attempt, diagnose(error, knowledge=knowledge).findings if error else ())

@@ -8,8 +8,8 @@ out, and nvidia-smi is asked instead of NVML.
 import os
 import sys
 
-OLDEST = (3, 10)
-NEWER = ("python3.14", "python3.13", "python3.12", "python3.11", "python3.10")
+OLDEST = (3, 8)
+NEWER = ("python3.14", "python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8")
 AGAIN = "GPUHELP_SNAPSHOT_AGAIN"
 
 

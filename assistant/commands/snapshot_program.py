@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import gpuhelp.probes
+from gpuhelp.commands.lowering import lowered
 
 SHEBANG = b"#!/usr/bin/env python3\n"
 MARK = "gpuhelp/probes/__main__.py"
@@ -36,8 +37,10 @@ def write_program(path: Path) -> int:
 def packed() -> bytes:
     """The archive."""
     probes = Path(gpuhelp.probes.__file__).parent
-    modules = sorted(probes.rglob("*.py"))
-    files = {f"gpuhelp/probes/{each.relative_to(probes).as_posix()}": each.read_bytes() for each in modules}
+    files = {
+        f"gpuhelp/probes/{each.relative_to(probes).as_posix()}": lowered(each.read_text("utf-8")).encode()
+        for each in sorted(probes.rglob("*.py"))
+    }
     files["gpuhelp/__init__.py"] = b'"""The part of gpuhelp that looks at a machine."""\n'
     files["__main__.py"] = Path(__file__).with_name("snapshot_main.py").read_bytes()
     files.update(_bindings())

@@ -1,32 +1,28 @@
-"""What a small kernel came to, and which entry explains a failure of it. Pure."""
+"""What a small kernel came to, and which entries explain a failure of it. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuhelp.diagnosis import Diagnosis, diagnose
-from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.trial import Attempt
+from gpuhelp.reasoning.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The attempt, and the diagnosis of what PyTorch printed when it failed (None: it printed nothing)."""
+    """The attempt, and what the diagnosis of the first traceback found."""
 
     attempt: Attempt
-    diagnosis: Diagnosis | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def failed(self) -> bool:
         """Whether anything but right results came of it."""
         attempt = self.attempt
-        return bool(attempt.ended or attempt.error or not attempt.runs) or not all(
-            run.right for run in attempt.runs
-        )
+        broken = attempt.ended or attempt.error or not attempt.runs
+        return bool(broken) or not all(run.right for run in attempt.runs)
 
 
-def judged_trial(attempt: Attempt, knowledge: KnowledgeBase) -> Trial:
-    """The attempt with the diagnosis of its first traceback."""
-    errors = [attempt.error, *(run.error for run in attempt.runs)]
-    text = next(filter(None, errors), "")
-    return Trial(attempt, diagnose(text, knowledge=knowledge) if text else None)
+def first_error(attempt: Attempt) -> str:
+    """The first traceback; empty where there is none."""
+    return next(filter(None, (attempt.error, *(run.error for run in attempt.runs))), "")

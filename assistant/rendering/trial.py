@@ -83,7 +83,5 @@ def _last(error: str) -> str:
 
 
 def _findings(trial: Trial, words: Words) -> list[tuple[str, str]]:
-    if trial.diagnosis is None or trial.attempt.missing == "torch":
-        return []
-    found = trial.diagnosis.findings[:1]
+    found = () if trial.attempt.missing == "torch" else trial.findings[:1]
     return [(each.entry.id, each.entry.title.of(words.language)) for each in found]
