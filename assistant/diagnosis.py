@@ -268,7 +268,7 @@ def _typed(views: tuple[View, ...], pastes: Pastes | None) -> str:
     """What the person wrote: the text without the outputs of tools in it, their commands and headings."""
     told = [(view.document.source.name, line) for view in views for line in view.document.lines]
     return "\n".join(
-        line.text for source, line in told if not (pastes and pastes.hold(source, line.number, line.text))
+        line.raw for source, line in told if not (pastes and pastes.hold(source, line.number, line.text))
     )
 
 
