@@ -108,9 +108,8 @@ def test_what_was_told_before_the_driver_hung_is_kept(gpuhelp: RunCommand, fake_
 def test_two_healthy_gpus_are_shown(gpuhelp: RunCommand, fake_nvml: FakeNvml) -> None:
     ran = gpuhelp("check", environ=fake_nvml("two-healthy-gpus"))
     assert "✔ GPU" in ran.out
-    assert "0: NVIDIA GeForce RTX 3090 · compute capability 8.6" in ran.out
-    assert "1: NVIDIA GeForce RTX 3090 · compute capability 8.6" in ran.out
-    assert "driver version: 550.90.07" in ran.out
+    assert "2 × NVIDIA GeForce RTX 3090 (0–1) · compute capability 8.6" in ran.out
+    assert "550.90.07 · runs CUDA up to 12.4" in ran.out
     assert "CUDA driver API version 12.4" in ran.out
 
 
