@@ -5,13 +5,12 @@ read -> match -> rank -> which facts are wanted -> judge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuhelp.kb.evaluation import TABLE_FUNCTIONS
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.matching.failure import UnknownFailure, describe, failure_lines
 from gpuhelp.matching.surroundings import enriched
@@ -27,6 +26,7 @@ from gpuhelp.reasoning.findings import Finding, finding_of, told_facts
 from gpuhelp.reasoning.incidents import Candidate, rank
 from gpuhelp.reasoning.judge import names_wanted
 from gpuhelp.reasoning.scene import EvidenceScene
+from gpuhelp.reasoning.table_functions import TableFunctions
 
 if TYPE_CHECKING:
     from gpuhelp.matching.questions import Route
@@ -303,31 +303,3 @@ def _status(findings: tuple[Finding, ...], failing: Places, elsewhere: Elsewhere
     if findings:
         return Status.KNOWN
     return Status.UNKNOWN if failing or elsewhere else Status.HEALTHY
-
-
-class TableFunctions(Mapping[str, Callable[..., object]]):
-    """The table look-ups of expressions; tables are read when the first one is called for."""
-
-    def __init__(self, knowledge: KnowledgeBase) -> None:
-        self._knowledge = knowledge
-        self._functions: dict[str, Callable[..., object]] | None = None
-
-    def _all(self) -> dict[str, Callable[..., object]]:
-        if self._functions is None:
-            from gpuhelp.kb.lookups import ReadTables, Tables
-
-            tables = ReadTables(self._knowledge.table, self._knowledge.table_names)
-            self._functions = Tables.from_data(tables).functions()
-        return self._functions
-
-    def __getitem__(self, name: str) -> Callable[..., object]:
-        return self._all()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(TABLE_FUNCTIONS)
-
-    def __contains__(self, name: object) -> bool:
-        return name in TABLE_FUNCTIONS
-
-    def __len__(self) -> int:
-        return len(TABLE_FUNCTIONS)

@@ -74,7 +74,7 @@ def _look(
     given, look, rows = given_facts(options), look_of(options, terminal), knowledge.table("checks")
     wanted = names_wanted(rows) | ({"torch.*"} if options.deep else frozenset())
     observation = _while_loading(lambda: look(sorted(wanted), ()))
-    from gpuhelp.diagnosis import TableFunctions
+    from gpuhelp.reasoning.table_functions import TableFunctions
 
     functions = TableFunctions(knowledge)
     observation = replace(observation, facts=observation.facts.merged(given))
@@ -94,7 +94,7 @@ def _while_loading(look: Callable[[], Observation]) -> Observation:
     found: list[Observation] = []
     thread = Thread(target=lambda: found.append(look()), daemon=True)
     thread.start()
-    for name in ("diagnosis", "rendering.checkup", "rendering.output"):
+    for name in ("reasoning.table_functions", "rendering.checkup", "rendering.output"):
         import_module(f"gpuhelp.{name}")
     thread.join()
     return found[0] if found else look()  # what it raised is raised here

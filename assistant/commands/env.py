@@ -56,8 +56,8 @@ def _snapshot(options: argparse.Namespace, terminal: Terminal, words: Words) -> 
 
 
 def _diff(options: argparse.Namespace, terminal: Terminal, words: Words) -> int:
-    from gpuhelp.diagnosis import TableFunctions
     from gpuhelp.reasoning.snapshot_changes import compare
+    from gpuhelp.reasoning.table_functions import TableFunctions
     from gpuhelp.rendering.snapshot_diff import diff_data, diff_rows
 
     options.format = options.format or "text"

@@ -14,8 +14,8 @@ from gpuhelp.rendering.abilities import ability_data, ability_rows
 from gpuhelp.rendering.gpu_lines import bus_lines, gpu_lines
 from gpuhelp.rendering.labels import label
 from gpuhelp.rendering.layout import BLANK, Row, Span, row, width_of
+from gpuhelp.rendering.probe_reports import probe_rows
 from gpuhelp.rendering.reasons import spell
-from gpuhelp.rendering.text import probe_rows
 from gpuhelp.rendering.troubles import trouble_data, trouble_rows
 from gpuhelp.words import Words
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpuhelp.diagnosis import Diagnosis
-from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.rendering.layout import Row, Span
 from gpuhelp.rendering.privacy import Privacy
 from gpuhelp.terminal import Terminal
 from gpuhelp.words import Words
+
+if TYPE_CHECKING:  # `check` tells no diagnosis, and need not load what makes one
+    from gpuhelp.diagnosis import Diagnosis
+    from gpuhelp.kb.load import KnowledgeBase
 
 
 def write(

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpuhelp.diagnosis import Diagnosis, TableFunctions
+from gpuhelp.diagnosis import Diagnosis
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import FactValue
 from gpuhelp.reasoning.checkup import check
 from gpuhelp.reasoning.pasted import Contradiction, Pastes, Whose
+from gpuhelp.reasoning.table_functions import TableFunctions
 from gpuhelp.rendering.labels import label, place_label, source_label
 from gpuhelp.rendering.layout import BLANK, Row, Span, row
 from gpuhelp.rendering.reasons import spell

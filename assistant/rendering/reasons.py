@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from gpuhelp.kb.evaluation import format_bytes, render_whole
-from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.judge import Judgement, Used, Verdict
 from gpuhelp.reasoning.scope import Scope
 from gpuhelp.rendering.labels import known_label, label, source_label
 from gpuhelp.rendering.privacy import without_secrets
 from gpuhelp.words import Words
+
+if TYPE_CHECKING:
+    from gpuhelp.reasoning.findings import Finding
 
 _LONGEST_VALUE = 120
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpuhelp.rendering.layout import BLANK, Row, Span, row
+from gpuhelp.rendering.probe_reports import probe_rows
 from gpuhelp.rendering.reasons import spell
-from gpuhelp.rendering.text import probe_rows
 from gpuhelp.words import Words
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from gpuhelp.diagnosis import Diagnosis, Status
 from gpuhelp.kb.entry import Fix
@@ -17,12 +16,10 @@ from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
 from gpuhelp.rendering.memory import memory_rows
 from gpuhelp.rendering.pointing import pointing
 from gpuhelp.rendering.privacy import without_secrets
+from gpuhelp.rendering.probe_reports import probe_rows
 from gpuhelp.rendering.reasons import reasons_of, was_asked
 from gpuhelp.rendering.stack import stack_row
 from gpuhelp.words import Words
-
-if TYPE_CHECKING:
-    from gpuhelp.probes.runner import ProbeReport
 
 _MARKS = {
     Verdict.CONFIRMED: ("✔", "good"),
@@ -153,18 +150,6 @@ def machine_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
     if diagnosis.weighed is not None and diagnosis.weighed.is_elsewhere:
         return ()
     return probe_rows(diagnosis.probes, words)
-
-
-def probe_rows(reports: Iterable[ProbeReport], words: Words) -> tuple[Row, ...]:
-    """The looks that failed, each with what it came to."""
-    failed = [report for report in reports if report.status.value in ("timeout", "error", "unavailable")]
-    if not failed:
-        return ()
-    rows = [BLANK, _heading(words("not_looked"))]
-    for report in failed:
-        state = words(f"probe.{report.status.value}")
-        rows.append(row(Span(f"{report.id}  ", "name"), f"{state}: {_cut(report.detail)}", indent=2, hang=2))
-    return tuple(rows)
 
 
 def cause_rows(

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import pytest
 
-from gpuhelp.diagnosis import TableFunctions
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts, FactValue
 from gpuhelp.reasoning.checkup import Mark, check, names_of_causes, names_wanted
 from gpuhelp.reasoning.derived import derived
 from gpuhelp.reasoning.fixes import tools_of
 from gpuhelp.reasoning.scope import Scope, scope_of
+from gpuhelp.reasoning.table_functions import TableFunctions
 from gpuhelp.reasoning.troubles import Trouble, find_troubles, judged
 from tests.assistant.machines import GIB, HEALTHY, NO_GPU, SERVER, WORKSTATION, Values, gpu
 

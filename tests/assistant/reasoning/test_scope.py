@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from gpuhelp.diagnosis import TableFunctions
 from gpuhelp.kb.evaluation import Unknown
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts
 from gpuhelp.reasoning.scope import Scope, scope_of
+from gpuhelp.reasoning.table_functions import TableFunctions
 
 A100 = {"index": 0, "name": "NVIDIA A100", "sm": "sm_80", "uuid": "GPU-aaaa1111", "memory_total_bytes": 10}
 T4 = {"index": 1, "name": "Tesla T4", "sm": "sm_75", "uuid": "GPU-bbbb2222", "memory_total_bytes": 10}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuhelp.diagnosis import TableFunctions, diagnose
+from gpuhelp.diagnosis import diagnose
 from gpuhelp.kb.entry import Entry
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts
@@ -16,6 +16,7 @@ from gpuhelp.reasoning.findings import Finding
 from gpuhelp.reasoning.fixes import tools_of
 from gpuhelp.reasoning.judge import Judgement, Verdict, judge
 from gpuhelp.reasoning.scope import scope_of
+from gpuhelp.reasoning.table_functions import TableFunctions
 
 ENTRIES = Path(__file__).parents[3] / "kb" / "entries"
 IDS = sorted(path.stem for path in ENTRIES.rglob("*.yaml") if not path.stem.endswith(".ko"))

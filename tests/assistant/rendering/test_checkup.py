@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from gpuhelp.diagnosis import TableFunctions
 from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.probes.facts import Facts, FactValue
 from gpuhelp.probes.registry import ProbeStatus
 from gpuhelp.probes.runner import ProbeReport
 from gpuhelp.reasoning.checkup import Checkup, check
+from gpuhelp.reasoning.table_functions import TableFunctions
 from gpuhelp.rendering.checkup import checkup_data, checkup_rows, version_sentence
 from gpuhelp.rendering.layout import lay_out, width_of
 from gpuhelp.rendering.paint import paint
