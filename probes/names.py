@@ -190,7 +190,7 @@ FACT_NAMES = (
     FactName(
         "libraries.loaded",
         _RECORDS,
-        "shared libraries the job had loaded",
+        "shared libraries that CUDA programs of this environment would load",
         fields=(FactName("path", _TEXT, "path of the file"), FactName("soname", _TEXT, "name it answers to")),
     ),
     FactName(
