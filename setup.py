@@ -20,7 +20,9 @@ class BuildWithKnowledge(build_py):
     def run(self) -> None:
         super().run()
         if not self.editable_mode:  # a tree that is edited compiles what changed
-            environment = {**os.environ, "PYTHONPATH": str(Path(self.build_lib).resolve())}
+            # pip hands the build requirements over on the path only: a child would not find them
+            path = [str(Path(self.build_lib).resolve()), *filter(None, sys.path)]
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
             command = [sys.executable, "-c", "from gpuhelp.kb.load import compile_shipped; compile_shipped()"]
             subprocess.run(command, env=environment, cwd=Path(sys.executable).parent, check=True)
 
