@@ -11,7 +11,7 @@ from gpuhelp.kb.expressions import names_in
 from gpuhelp.reasoning.scope import Scope
 
 _COMMON_ENOUGH = 0.6
-"""A cause without a condition that stands behind this share of cases is called likely."""
+"""A cause without a condition that stands behind this share of cases is likely, if no hint denies it."""
 
 
 class Verdict(Enum):
@@ -73,11 +73,13 @@ def _judge(cause: Cause, scope: Scope) -> Judgement:
     if decided is False:
         return Judgement(cause, Verdict.RULED_OUT, _used(cause.when, scope), ())
     missing = _facts_first(decided.names) if isinstance(decided, Unknown) else ()
-    if cause.hint is not None and truth(cause.hint, scope.lookup, scope.functions) is True:
+    hinted = None if cause.hint is None else truth(cause.hint, scope.lookup, scope.functions)
+    if hinted is True:
         return Judgement(cause, Verdict.LIKELY, _used(cause.hint, scope), missing)
     if isinstance(decided, Unknown):
         return Judgement(cause, Verdict.UNKNOWN, (), missing)
-    verdict = Verdict.LIKELY if cause.weight >= _COMMON_ENOUGH else Verdict.POSSIBLE
+    is_likely = cause.weight >= _COMMON_ENOUGH and hinted is not False
+    verdict = Verdict.LIKELY if is_likely else Verdict.POSSIBLE
     return Judgement(cause, verdict, (), missing)
 
 

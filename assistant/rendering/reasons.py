@@ -21,9 +21,10 @@ _LONGEST_VALUE = 120
 def reasons_of(judgement: Judgement, scope: Scope, words: Words) -> tuple[str, ...]:
     """The sentences for or against a cause; empty where nothing was looked at."""
     cause = judgement.cause
+    is_hinted = cause.hint is None or bool(judgement.used)
     text = {
         Verdict.CONFIRMED: cause.because,
-        Verdict.LIKELY: cause.because,
+        Verdict.LIKELY: cause.because if is_hinted else None,
         Verdict.RULED_OUT: cause.refuted,
     }.get(judgement.verdict)
     functions = scope.functions_in(words.language)

@@ -54,6 +54,8 @@ def scope(facts: dict[str, Any], **captured: str) -> Scope:
         ({"hint": "os.wsl"}, {"os.wsl": True}, "likely", ()),
         ({"hint": "os.wsl"}, {}, "possible", ()),
         ({"weight": 0.7}, {}, "likely", ()),
+        ({"weight": 0.7, "hint": "os.wsl"}, {"os.wsl": False}, "possible", ()),
+        ({"weight": 0.7, "hint": "os.wsl"}, {}, "likely", ()),
         ({"weight": 0.6, "when": "os.wsl"}, {}, "unknown", ("os.wsl",)),
         ({}, {}, "possible", ()),
         ({"when": "version(driver.version) < version('x')"}, {"driver.version": "5"}, "unknown", ()),
