@@ -144,6 +144,9 @@ def _asked() -> Iterator[Folder]:
 def _folder_of(value: str, package: Any) -> str:
     """The folder of the package that the entry point names; a path that is none if it cannot be found."""
     parts = value.partition(":")[0].partition("[")[0].strip().split(".")
+    if not all(part.isidentifier() for part in parts):  # no name of a package: it could lead anywhere
+        shown = value.replace("/", "|").replace("\\", "|")
+        return os.path.join(str(package.locate_file("")), f"[{shown}]")
     installed = str(package.locate_file(os.path.join(*parts)))
     if os.path.isdir(installed):
         return os.path.abspath(installed)

@@ -28,7 +28,7 @@ def memory_limits(machine: Machine) -> tuple[int, ...] | None:
 def parse_limit(text: str) -> int | None:
     """Bytes of memory.max (v2: a number or `max`) or memory.limit_in_bytes (v1); None for no limit."""
     word = text.strip()
-    return int(word) if word.isdigit() and int(word) < NO_LIMIT_BYTES else None
+    return int(word) if word.isdecimal() and len(word) < 30 and int(word) < NO_LIMIT_BYTES else None
 
 
 def _limit_files(self_cgroup: str) -> Iterator[str]:

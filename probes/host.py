@@ -121,7 +121,7 @@ def gpu_device_paths(machine: Machine) -> list[str]:
     ]
     found += [path for path in (*NEEDED_DEVICES, WSL_DEVICE) if machine.exists(path)]
     return sorted(
-        found, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]
+        found, key=lambda path: [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", path)]
     )
 
 
@@ -152,7 +152,7 @@ def macos_memory(machine: Machine) -> dict[str, FactValue]:
     """Memory of a Mac in bytes, which GPU programs share with all others. What is free is not told there."""
     command = (str(machine.path(SYSCTL)), "-n", "hw.memsize")
     said = machine.children.run(command, timeout_s=1.0, env=machine.environ).stdout.strip()
-    if not said.isdigit():
+    if not (said.isdecimal() and len(said) < 20):
         raise ProbeUnavailable("sysctl does not tell the memory of this Mac")
     return {"host.ram_total_bytes": int(said)}
 

@@ -26,6 +26,7 @@ PLACES = ("/usr/bin/nvidia-smi", "/usr/lib/wsl/lib/nvidia-smi", "/usr/local/nvid
 MEBIBYTE = 1 << 20
 MAX_UNKNOWN = 8  # fields that this nvidia-smi does not know, dropped one at a time
 LEAST_S = 0.2
+LONGEST_COUNT = 12
 NOT_THERE = {"n/a", "not supported", "not available", "requested functionality has been deprecated"}
 NEWER_NAMES = {"clocks_throttle_reasons.active": "clocks_event_reasons.active"}
 LOST = ("gpu is lost", "gpu requires reset")
@@ -185,7 +186,7 @@ class _Asking:
         if not result.ok:
             return None
         rows = [[cell.strip() for cell in line.split(",", 3)] for line in result.stdout.splitlines()]
-        return [row for row in rows if len(row) == 4 and row[1].isdigit()]
+        return [row for row in rows if len(row) == 4 and _is_count(row[1])]
 
 
 def _renamed(fields: tuple[Field, ...], refused: str) -> Iterator[Field]:
@@ -257,4 +258,9 @@ def _add_processes(facts: Mapping[str, Any], rows: list[list[str]] | None, owner
 def _process(row: list[str]) -> dict[str, Any]:
     _, pid, used, program = row
     known = {"pid": int(pid), "program": "" if program.startswith("[") else program}
-    return {**known, "memory_bytes": int(used) * MEBIBYTE} if used.isdigit() else known
+    return {**known, "memory_bytes": int(used) * MEBIBYTE} if _is_count(used) else known
+
+
+def _is_count(cell: str) -> bool:
+    """Whether the cell is a number of usual length: other scripts have digits too, and int() refuses some."""
+    return cell.isascii() and cell.isdecimal() and len(cell) <= LONGEST_COUNT

@@ -75,7 +75,7 @@ def field_of(status: str, name: str) -> str | None:
 def uid_of(status: str) -> int | None:
     """The real user id in /proc/<pid>/status."""
     ids = (field_of(status, "Uid") or "").split()
-    return int(ids[0]) if ids and ids[0].isdigit() else None
+    return int(ids[0]) if ids and ids[0].isdecimal() and len(ids[0]) < 20 else None
 
 
 def users_of(passwd: str) -> dict[int, str]:
@@ -86,7 +86,7 @@ def users_of(passwd: str) -> dict[int, str]:
     users: dict[int, str] = {}
     for line in passwd.splitlines():
         name, *rest = line.split(":")
-        if len(rest) >= 2 and rest[1].isdigit():
+        if len(rest) >= 2 and rest[1].isdecimal() and len(rest[1]) < 20:
             users.setdefault(int(rest[1]), name)
     return users
 

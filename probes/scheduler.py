@@ -56,7 +56,7 @@ def slurm_memory_bytes(environ: Mapping[str, str]) -> int | None:
     for share, count in (("CPU", "SLURM_CPUS_ON_NODE"), ("GPU", "SLURM_GPUS_ON_NODE")):
         each = parse_mib(environ.get(f"SLURM_MEM_PER_{share}", ""))
         number = environ.get(count, "")
-        if each and number.isdigit():
+        if each and number.isdecimal() and len(number) < 10:
             return each * int(number)
     return None
 

@@ -93,7 +93,10 @@ def _while_loading(look: Callable[[], Observation]) -> Observation:
 
     found: list[Observation] = []
     thread = Thread(target=lambda: found.append(look()), daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads for this person: one after the other then
+        return look()
     for name in ("reasoning.table_functions", "rendering.checkup", "rendering.output"):
         import_module(f"gpuhelp.{name}")
     thread.join()

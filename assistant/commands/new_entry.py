@@ -42,6 +42,8 @@ def write_new_entry(options: argparse.Namespace, terminal: Terminal, words: Word
     A Ctrl-C at the questions keeps what was answered so far; before them it leaves nothing behind.
     """
     entry_id, layer = _entry_id(options, words), checked_layer(options, words)
+    if options.family and not _ID.fullmatch(options.family):
+        raise InputError(words("error.kb_family", family=options.family))
     path = folder_of(options) / f"{entry_id}.yaml"
     check_place(path, words, may_replace=options.force)
     knowledge = knowledge_of(options, terminal)

@@ -34,9 +34,14 @@ def schema_from(path: Path) -> str:
 
 def check_place(path: Path, words: Words, *, may_replace: bool) -> None:
     """Raises InputError for a file that is there, and for a folder that cannot be written to."""
-    if path.exists() and not (may_replace and path.is_file()):
+    try:
+        is_there = path.exists() and not (may_replace and path.is_file())
+        near = next((one for one in path.parents if one.exists()), Path())
+    except (OSError, ValueError) as error:  # a name too long for any file, or with a NUL in it
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(words("error.kb_unwritable", path=path, reason=reason)) from None
+    if is_there:
         raise InputError(words("error.kb_exists", path=path))
-    near = next((one for one in path.parents if one.exists()), Path())
     if not near.is_dir() or not os.access(near, os.W_OK):
         raise InputError(words("error.kb_unwritable", path=path, reason=near))
 

@@ -16,7 +16,7 @@ def write_pages(
     options: argparse.Namespace, knowledge: KnowledgeBase, words: Words
 ) -> tuple[dict[str, Any], list[Row]]:
     """What was written, and where to begin. Raises InputError for a folder that is somebody else's."""
-    if len(options.what) != 1:
+    if len(options.what) != 1 or not options.what[0].strip():
         raise InputError(words("error.kb_site"))
     from gpuhelp.site.pages import site_pages
     from gpuhelp.site.writing import write_site

@@ -47,14 +47,17 @@ def _listed(marker: Path) -> tuple[str, ...]:
     """The paths that a marker names; those that lead out of the folder are not ours."""
     try:
         names = json.loads(marker.read_text("utf-8"))["files"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ()
+    if not isinstance(names, list):
         return ()
     return tuple(name for name in names if isinstance(name, str) and _stays_inside(name))
 
 
 def _stays_inside(name: str) -> bool:
     path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and "\\" not in name and ":" not in name
+    is_inside = not path.is_absolute() and ".." not in path.parts and "\\" not in name and ":" not in name
+    return is_inside and name.isprintable()  # neither NUL nor half a character, which no file has in its name
 
 
 def _note(folder: Path, names: Iterable[str]) -> None:

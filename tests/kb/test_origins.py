@@ -216,6 +216,16 @@ def test_a_package_without_its_folder_is_told_and_left_out(
         assert knowledge.ids == ("sample-failure",)
 
 
+@pytest.mark.parametrize("value", ["", "..", "../../etc", "/etc", "my_library.", "a b"])
+def test_an_entry_point_that_names_no_package_leads_nowhere(
+    root: Path, place: Path, cache: Path, foreign: dict[str, str], value: str
+) -> None:
+    install(place, foreign, points=f"[{origins.GROUP}]\nmy-library = {value}\n")
+    knowledge = load(cache_dir=cache, further=True)
+    assert knowledge.ids == ("sample-failure",)
+    assert all("brings no such folder" in problem.message for problem in knowledge.skipped)
+
+
 def test_a_broken_entry_of_a_package_is_told_and_the_others_count(
     root: Path, place: Path, cache: Path, foreign: dict[str, str]
 ) -> None:

@@ -211,3 +211,12 @@ def test_only_questions_are_asked(look: LookWith, tmp_path: Path) -> None:
     asked = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
     assert len(asked) == 3
     assert all(line.startswith(("--query-gpu=", "--query-compute-apps=", "-q -d COMPUTE")) for line in asked)
+
+
+@pytest.mark.parametrize(
+    "row", ["GPU-1, ², 3, x", "GPU-1, 1, ³, x", f"GPU-1, {'9' * 5000}, 1, x", "GPU-1, nan, 1, x"]
+)
+def test_a_process_that_cannot_be_read_costs_no_gpu(look: LookWith, row: str) -> None:
+    (gpu,) = gpus_of(look(apps=f"{row}\n{APPS}"))
+    assert gpu["memory_total_bytes"] == RECORD["memory_total_bytes"]
+    assert [process["pid"] for process in gpu["processes"]] == [4242]

@@ -304,3 +304,19 @@ def test_control_characters_of_a_paste_steer_no_terminal(gpuhelp: RunCommand, tm
     told = gpuhelp("kb", "new", "zeta", "--to", tmp_path, stdin=f"\x1b]0;x\x07{ZETA}".encode())
     assert told.status == 0
     assert "\x1b" not in told.out
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("--family", "../../evil"),
+        ("--family", ".."),
+        ("--family", "a/b"),
+        ("--family", "/etc/evil"),
+        ("--to", "/tmp/" + "a" * 300),
+    ],
+)
+def test_a_place_that_cannot_be_meant_is_one_line(gpuhelp: RunCommand, argv: tuple[str, str]) -> None:
+    told = gpuhelp("kb", "new", "zeta-stopped", *argv, stdin=ZETA.encode())
+    assert (told.status, told.out, told.err.count("\n")) == (2, "", 1)
+    assert argv[1] in told.err

@@ -166,3 +166,13 @@ def test_the_search_finds(tmp_path: Path, pages: dict[str, str], query: str, fir
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     shown = done.stdout.partition('id="results"')[2].partition("</ol>")[0]
     assert f'href="{first}"' in "".join(shown.split("<li>")[:4])
+
+
+@pytest.mark.parametrize(
+    "marker",
+    ['{"files": 7}', '{"files": null}', "[" * 100_000, '{"files": ["\\u0000x"]}', '{"files": ["\\ud800"]}'],
+)
+def test_a_damaged_marker_names_no_file(tmp_path: Path, marker: str) -> None:
+    (tmp_path / MARKER).write_text(marker, "utf-8")
+    assert write_site({"index.html": "x"}, tmp_path) == 1
+    assert (tmp_path / "index.html").read_text("utf-8") == "x"
