@@ -12,6 +12,7 @@ from gpuhelp.kb.load import KnowledgeBase
 from gpuhelp.matching.questions import looks_like_question
 from gpuhelp.reasoning.fixes import tell
 from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
+from gpuhelp.rendering.memory import memory_rows
 from gpuhelp.rendering.reasons import was_asked
 from gpuhelp.rendering.text import (
     captured_rows,
@@ -64,7 +65,8 @@ def opening_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase, t
         finding = diagnosis.findings[0]
         where = () if was_asked(finding) else evidence_rows(finding, words)
         pointed = elsewhere_rows(diagnosis, words)
-        return (*headline_rows(finding, words), *pointed, *where, *captured_rows(finding, words))
+        held = memory_rows(finding, words)
+        return (*headline_rows(finding, words), *pointed, *where, *captured_rows(finding, words), *held)
     if diagnosis.status is Status.UNKNOWN:
         return (*unknown_rows(diagnosis, words), *_nearest(diagnosis, words, knowledge))
     if looks_like_question(text):

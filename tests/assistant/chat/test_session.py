@@ -63,6 +63,13 @@ def test_without_a_look_all_comes_at_once(
     assert bool(re.search(r"  2\.6\.0  \(.*snapshot", shown(rows))) is bool(given)
 
 
+def test_who_held_the_memory_is_told_before_anything_is_looked_at(
+    make_session: MakeSession, example: Example, shown: Shown
+) -> None:
+    _, rows = step(make_session(), example("ddp-oom"))
+    assert re.search(r"█ tensors of this process +75\.0 GiB +94\.7%", shown(rows))
+
+
 def test_who_does_not_wait_gets_causes_and_a_fix_from_the_text_alone(
     make_session: MakeSession, example: Example, shown: Shown
 ) -> None:
