@@ -151,8 +151,14 @@ class _Compiler:
         if kind == "exception":
             says = item.get("says", "")
             self._check_groups(says, (*where, "says"))
-            needle = self._regex(says, (*where, "says"))["needle"] if says else ""
-            return {"needle": source, "says": needle, "anchors": _name_part(source)}
+            said = self._regex(says, (*where, "says")) if says else {"needle": "", "anchors": []}
+            further = [group for group in (said["anchors"], *said.get("further", [])) if group]
+            return {
+                "needle": source,
+                "says": said["needle"],
+                "anchors": _name_part(source),
+                "further": further,
+            }
         return {"needle": source}
 
     def _codes(self, space: str, common: Record, where: Path) -> list[Record]:
