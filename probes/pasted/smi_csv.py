@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpuhelp.probes.facts import FactValue
 from gpuhelp.probes.pasted.values import (
+    COMPUTE_MODES,
     MIB,
     Record,
     Span,
@@ -24,12 +25,6 @@ from gpuhelp.probes.pasted.values import (
 _COMMAND = re.compile(r"--query-(gpu|compute-apps)[= ][\"']?([a-zA-Z_.,\d ]{2,900}?)[\"']?(?: -|$)")
 _UNIT = re.compile(r" \[(?:MiB|%|W|MHz|us|C)\]")
 _MOST_ROWS = 256
-_MODES = {
-    "Default": "default",
-    "Exclusive_Process": "exclusive_process",
-    "Exclusive_Thread": "exclusive_thread",
-    "Prohibited": "prohibited",
-}
 _SWITCHES = {
     "Enabled": True,
     "Disabled": False,
@@ -87,7 +82,7 @@ _FIELDS: dict[str, tuple[str, Callable[[str], FactValue]]] = {
     "pcie.link.width.current": ("pcie_width", integer),
     "pcie.link.width.max": ("pcie_width_max", integer),
     "mig.mode.current": ("mig_mode", _SWITCHES.get),
-    "compute_mode": ("compute_mode", _MODES.get),
+    "compute_mode": ("compute_mode", COMPUTE_MODES.get),
     "persistence_mode": ("persistence_mode", _SWITCHES.get),
 }
 _OTHERS = {"driver_version", "timestamp", "count", "pid", "process_name", "serial", "used_gpu_memory",

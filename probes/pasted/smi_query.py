@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpuhelp.probes.facts import FactValue
 from gpuhelp.probes.pasted.values import (
+    COMPUTE_MODES,
     Record,
     Span,
     integer,
@@ -25,12 +26,6 @@ from gpuhelp.probes.pasted.values import (
 _GPU = re.compile(r"GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]")
 _PAIR = re.compile(r"(\s{0,40})([^\s:][^:]{0,60}?)\s{0,60}(?::(?: (.{0,200})|$)|$)")
 _MOST_LINES = 20_000
-_MODES = {
-    "Default": "default",
-    "Exclusive_Process": "exclusive_process",
-    "Exclusive_Thread": "exclusive_thread",
-    "Prohibited": "prohibited",
-}
 _SWITCHES = {"Enabled": True, "Disabled": False, "Yes": True, "No": False}
 _REASONS = {
     "Applications Clocks Setting": "applications_clocks_setting",
@@ -182,7 +177,7 @@ def _switch(text: str) -> bool | None:
 
 
 def _mode(text: str) -> str | None:
-    return _MODES.get(text)
+    return COMPUTE_MODES.get(text)
 
 
 def _text(text: str) -> str | None:

@@ -13,6 +13,13 @@ Record = dict[str, FactValue]
 
 MIB = 1 << 20
 LARGEST_BYTES = 1 << 60
+COMPUTE_MODES = {
+    "Default": "default",
+    "Exclusive_Process": "exclusive_process",
+    "Exclusive_Thread": "exclusive_thread",
+    "Prohibited": "prohibited",
+}
+"""As `nvidia-smi -q` and `--query-gpu` spell them; the table has shorter names."""
 _POWERS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([kKmMgGtTpPbB]?)(i[bB]?|[bB])?")
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
