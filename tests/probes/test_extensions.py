@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
 
@@ -10,33 +10,14 @@ from gpuhelp.probes.extensions import FILES, extension_architectures
 from gpuhelp.probes.machine import Machine
 from gpuhelp.probes.names import is_fact_name
 from gpuhelp.probes.registry import ProbeUnavailable
+from tests.probes.conftest import SITE
 from tests.probes.made_elf import a_library, amd_code, gpu_code
 
 MakeMachine = Callable[..., Machine]
 
-SITE = "/env/lib/python3.11/site-packages"
-VENV = {
-    "/env/bin/python": "",
-    "/env/pyvenv.cfg": "home = /usr/bin\nversion = 3.11.7\n",
-    f"{SITE}/torch/version.py": "__version__ = '2.6.0+cu124'\ncuda = '12.4'\n",
-}
-
 
 def a_build(*architectures: str) -> bytes:
     return a_library("_C.so", parts={".nv_fatbin": gpu_code(architectures)})
-
-
-@pytest.fixture
-def with_files(make_machine: MakeMachine) -> MakeMachine:
-    def machine(files: Mapping[str, bytes], environ: Mapping[str, str] | None = None) -> Machine:
-        made = make_machine(VENV, environ=environ, python="/env/bin/python")
-        for name, raw in files.items():
-            path = made.path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(raw)
-        return made
-
-    return machine
 
 
 def test_each_extension_tells_what_it_was_built_for(with_files: MakeMachine) -> None:

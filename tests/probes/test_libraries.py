@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,16 +13,11 @@ import pytest
 from gpuhelp.probes.libraries import libraries
 from gpuhelp.probes.machine import Machine
 from gpuhelp.probes.registry import ProbeUnavailable
+from tests.probes.conftest import SITE
 from tests.probes.made_elf import a_library, a_loader_cache
 
 MakeMachine = Callable[..., Machine]
 
-SITE = "/env/lib/python3.11/site-packages"
-VENV = {
-    "/env/bin/python": "",
-    "/env/pyvenv.cfg": "home = /usr/bin\nversion = 3.11.7\n",
-    f"{SITE}/torch/version.py": "__version__ = '2.6.0+cu124'\ncuda = '12.4'\n",
-}
 WHEEL_RPATH = "$ORIGIN/../../nvidia/cudnn/lib:$ORIGIN/../../nvidia/cusparse/lib:$ORIGIN"
 TORCH_CUDA = a_library(
     "libtorch_cuda.so",
@@ -42,21 +37,6 @@ WHEEL = {
     f"{NVIDIA}/cusparse/lib/libcusparse.so.12": CUSPARSE,
     f"{NVIDIA}/nvjitlink/lib/libnvJitLink.so.12": NVJITLINK,
 }
-
-
-@pytest.fixture
-def with_files(make_machine: MakeMachine) -> MakeMachine:
-    """A machine with a PyTorch of that environment, and these binary files."""
-
-    def machine(files: Mapping[str, bytes], environ: Mapping[str, str] | None = None) -> Machine:
-        made = make_machine(VENV, environ=environ, python="/env/bin/python")
-        for name, raw in files.items():
-            path = made.path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(raw)
-        return made
-
-    return machine
 
 
 def loaded(machine: Machine) -> dict[str, str]:
