@@ -90,10 +90,11 @@ def _facts_first(names: frozenset[str]) -> tuple[str, ...]:
 
 
 def _used(condition: Node, scope: Scope) -> tuple[Used, ...]:
-    return tuple(used for name in sorted(names_in(condition)) if (used := _value(name, scope)) is not None)
+    return tuple(used for name in sorted(names_in(condition)) if (used := value_of(name, scope)) is not None)
 
 
-def _value(name: str, scope: Scope) -> Used | None:
+def value_of(name: str, scope: Scope) -> Used | None:
+    """What a condition sees under that name, and where it comes from; None where it is not known."""
     root, _, field = name.partition(".")
     if root == "gpu":
         value = scope.gpu.get(field, Unknown())

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuhelp.kb.entry import Entry
-from gpuhelp.kb.evaluation import Unknown, evaluate, truth
+from gpuhelp.kb.evaluation import truth
 from gpuhelp.kb.expressions import names_in
 from gpuhelp.probes.facts import Fact, Facts
-from gpuhelp.reasoning.judge import Judgement, Used, Verdict, judge
+from gpuhelp.reasoning.judge import Judgement, Used, Verdict, judge, value_of
 from gpuhelp.reasoning.scope import Scope, scope_of
 
 Row = Mapping[str, Any]
@@ -114,11 +114,6 @@ def _address(pci: object) -> str:
 
 
 def _used(name: str, scope: Scope) -> Used | None:
-    if name.startswith("gpu."):
-        value: object = scope.gpu.get(name.removeprefix("gpu."), Unknown())
-        fact = scope.facts.get(name) or scope.facts.get("gpus")
-    else:
-        value = evaluate(["name", name], scope.lookup)
-        fact = scope.facts.get("kernel.xids" if name in ("xid", "pci") else name)
-    source = fact.source if fact is not None else "text"
-    return None if isinstance(value, Unknown) else Used(name, value, source)
+    used = value_of(name, scope)
+    log = scope.facts.get("kernel.xids") if name in ("xid", "pci") else None
+    return used._replace(source=log.source) if used is not None and log is not None else used

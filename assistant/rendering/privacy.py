@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gpuhelp.rendering.layout import clip
+
+LONGEST_QUOTE = 400
+"""Columns of a line of a log, or of what a program said, that a person reads."""
 _PREFIXES = (
     "hf_", "hf-", "sk-", "sk_", "rk_", "rk-", "pk_", "pk-", "ghp_", "ghp-", "gho_", "gho-", "ghs_", "ghs-",
     "ghu_", "ghu-", "glpat", "xox", "pypi-", "pypi_", "github_pat", "npm_", "gsk_", "r8_", "nvapi",
@@ -52,6 +56,11 @@ class Privacy:
 def _is_machine(host: str) -> bool:
     """Whether it names one machine: a service such as `ollama` before a line has neither digit nor dot."""
     return any(sign.isdigit() or sign == "." for sign in host)
+
+
+def cut(text: str, width: int = LONGEST_QUOTE) -> str:
+    """The beginning of a text, in columns. Secrets go first: half a token is still a part of one."""
+    return clip(without_secrets(text.strip()), width)
 
 
 def without_secrets(text: str) -> str:

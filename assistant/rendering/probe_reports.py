@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
-from gpuhelp.rendering.privacy import without_secrets
+from gpuhelp.rendering.layout import BLANK, Row, Span, row
+from gpuhelp.rendering.privacy import cut
 from gpuhelp.words import Words
 
 if TYPE_CHECKING:
     from gpuhelp.probes.runner import ProbeReport
-
-_LONGEST_DETAIL = 400
 
 
 def probe_rows(reports: Iterable[ProbeReport], words: Words) -> tuple[Row, ...]:
@@ -23,10 +21,5 @@ def probe_rows(reports: Iterable[ProbeReport], words: Words) -> tuple[Row, ...]:
     rows = [BLANK, row(Span(words("not_looked"), "heading"))]
     for report in failed:
         state = words(f"probe.{report.status.value}")
-        rows.append(row(Span(f"{report.id}  ", "name"), f"{state}: {_told(report)}", indent=2, hang=2))
+        rows.append(row(Span(f"{report.id}  ", "name"), f"{state}: {cut(report.detail)}", indent=2, hang=2))
     return tuple(rows)
-
-
-def _told(report: ProbeReport) -> str:
-    """Cut only after secrets are out: half a token is still a part of one."""
-    return clip(without_secrets(report.detail.strip()), _LONGEST_DETAIL)

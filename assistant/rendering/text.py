@@ -12,10 +12,10 @@ from gpuhelp.reasoning.fixes import fitting, tell
 from gpuhelp.reasoning.incidents import Role
 from gpuhelp.reasoning.judge import Judgement, Verdict
 from gpuhelp.rendering.labels import entry_label, known_label, label, labels, place_label, ranks_label
-from gpuhelp.rendering.layout import BLANK, Row, Span, clip, row
+from gpuhelp.rendering.layout import BLANK, Row, Span, row
 from gpuhelp.rendering.memory import memory_rows
 from gpuhelp.rendering.pointing import pointing
-from gpuhelp.rendering.privacy import without_secrets
+from gpuhelp.rendering.privacy import cut
 from gpuhelp.rendering.probe_reports import probe_rows
 from gpuhelp.rendering.reasons import reasons_of, was_asked
 from gpuhelp.rendering.stack import stack_row
@@ -30,7 +30,6 @@ _MARKS = {
 }
 _SHOWN_EVIDENCE = 3
 _SHOWN_FIXES = 3
-_LONGEST_QUOTE = 400
 _LONGEST_REASON = 200
 
 
@@ -112,7 +111,7 @@ def elsewhere_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
     if failure is None or (failure.source, failure.line) != (elsewhere.source, elsewhere.line):
         place = Span(f"{place_label(elsewhere.source, elsewhere.line, words)}  ", "dim")
         label = Span(f"{words('elsewhere.says')}  ", "dim")
-        rows.append(row(label, place, Span(_cut(elsewhere.says), "quote"), indent=2, hang=2))
+        rows.append(row(label, place, Span(cut(elsewhere.says), "quote"), indent=2, hang=2))
     return tuple(rows)
 
 
@@ -127,7 +126,7 @@ def evidence_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     for line in finding.evidence[:_SHOWN_EVIDENCE]:
         rank = f" {words('rank', rank=line.rank)}" if line.rank else ""
         place = Span(f"{place_label(line.source, line.line, words)}{rank}  ", "dim")
-        rows.append(row(place, Span(_cut(line.text), "quote"), indent=2, hang=2))
+        rows.append(row(place, Span(cut(line.text), "quote"), indent=2, hang=2))
     more = finding.occurrences - min(len(finding.evidence), _SHOWN_EVIDENCE)
     if more > 0:
         rows.append(row(Span(words("more_places", count=more), "dim"), indent=2))
@@ -138,7 +137,7 @@ def captured_rows(finding: Finding, words: Words) -> tuple[Row, ...]:
     """The values that stand in the text."""
     if not finding.captured:
         return ()
-    values = (f"{label(name, words)}: {_cut(value, 80)}" for name, value in sorted(finding.captured.items()))
+    values = (f"{label(name, words)}: {cut(value, 80)}" for name, value in sorted(finding.captured.items()))
     return (row(Span(words("in_the_text") + "  ", "dim"), " · ".join(values), indent=2, hang=2),)
 
 
@@ -177,7 +176,7 @@ def _cause(finding: Finding, judgement: Judgement, words: Words) -> Iterator[Row
     title = judgement.cause.title.of(words.language)
     yield row(Span(f"{mark} {verdict}  ", style), title, indent=2, hang=4)
     for reason in reasons_of(judgement, finding.scope, words):
-        yield row(Span(_cut(reason, _LONGEST_REASON), "dim"), indent=6)
+        yield row(Span(cut(reason, _LONGEST_REASON), "dim"), indent=6)
     if judgement.missing and judgement.verdict is not Verdict.CONFIRMED:
         yield row(Span(words("would_decide", names=_missing(judgement, words)), "dim"), indent=6)
 
@@ -301,10 +300,10 @@ def unknown_rows(diagnosis: Diagnosis, words: Words) -> tuple[Row, ...]:
     if failure is not None:
         if failure.exception:
             text = f"{failure.exception}: {failure.message}" if failure.message else failure.exception
-            rows.append(_labelled(words("unknown.exception"), _cut(" ".join(text.split())), indent=2))
+            rows.append(_labelled(words("unknown.exception"), cut(" ".join(text.split())), indent=2))
         if failure.user_frame:
             rows.append(_labelled(words("unknown.frame"), failure.user_frame, indent=2))
-        line = f"{place_label(failure.source, failure.line, words)}  {_cut(failure.text)}"
+        line = f"{place_label(failure.source, failure.line, words)}  {cut(failure.text)}"
         rows.append(_labelled(words("unknown.line"), line, indent=2))
     if diagnosis.elsewhere is not None:
         return (*rows, *elsewhere_rows(diagnosis, words))
@@ -320,11 +319,6 @@ def nearest_rows(diagnosis: Diagnosis, words: Words, knowledge: KnowledgeBase) -
         title = knowledge.entry(route.entry).title.of(words.language)
         rows.append(row(Span(f"{route.entry}  ", "name"), title, indent=2, hang=2))
     return tuple(rows)
-
-
-def _cut(text: str, width: int = _LONGEST_QUOTE) -> str:
-    """Cut only after secrets are out: half a token is still a part of one."""
-    return clip(without_secrets(text.strip()), width)
 
 
 def _heading(text: str) -> Row:
